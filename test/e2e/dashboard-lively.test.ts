@@ -111,7 +111,7 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     const logged: readonly { status: number }[] = await call("GET", `/zones/${zoneId}/logs/requests?per_page=1000`);
     assert.equal(logged.filter(({ status }) => status >= 400).length, 6);
     await figures.getByRole("button", { name: `Requests ${logged.length}` }).waitFor();
-    await figures.getByRole("button", { name: `Errors 6 (${Math.round((6 / logged.length) * 100)} %)` }).waitFor();
+    await figures.getByRole("button", { name: `4xx and 5xx 6 (${Math.round((6 / logged.length) * 100)} %)` }).waitFor();
     await figures.getByRole("button", { name: /Security events\s*4/ }).click();
     const chart = page.getByRole("img", { name: /^Security events by action/ });
     await page.getByRole("region", { name: "Rules" }).getByText("Admin from outside the office").waitFor();
@@ -150,6 +150,8 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await page.getByRole("button", { name: "Allow this" }).click();
     const added = page.getByRole("listitem").filter({ hasText: "http.request.uri.args" });
     await added.getByText('http.host eq "www.shop.example"').waitFor();
+    await page.getByRole("button", { name: "Test against recent requests" }).click();
+    await page.getByText(/^\d+ of the last \d+ requests match\.$/).waitFor();
     assert.deepEqual(await graveViolations(page), []);
     assert.deepEqual(
       await call("GET", `/zones/${zoneId}/rulesets/phases/http_request_firewall_managed/entrypoint`),
@@ -377,6 +379,7 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await page.getByText("The zone has no fallback origin.").waitFor();
     const name = page.getByLabel("CNAME record app.customer.example");
     await name.getByText(ZONE, { exact: true }).waitFor();
+    await page.getByLabel("CNAME record _acme-challenge.app.customer.example").first().waitFor();
     await page.getByLabel("Fallback origin").selectOption(`www.${ZONE}`);
     await page.getByRole("button", { name: "Make it the fallback origin" }).click();
     await page.getByText(`Requests go to www.${ZONE}.`).waitFor();

@@ -4,7 +4,7 @@ import tools from "../parts/tools.module.css";
 
 export const NotFound = () => (
   <Empty isPage title="Page not found">
-    <p>The address may be mistyped, or of an older version.</p>
+    <p>The address may be mistyped, or belong to an older version.</p>
     <Link to="/" className={tools["link"]}>
       Home
     </Link>

@@ -16,6 +16,8 @@ export interface HostnameStep {
   readonly seen: string;
   readonly hint?: string;
   readonly records: readonly DnsToMake[];
+  /** Records that replace `records` for good, where those change with each renewal. */
+  readonly instead?: readonly DnsToMake[];
   /** An answer over HTTP that proves the same. */
   readonly http?: { readonly url: string; readonly body: string };
 }
@@ -57,10 +59,8 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
     },
   ];
   if (!ssl) return steps;
-  const records = (ssl.validation_records ?? []).flatMap(({ txt_name, txt_value, cname, cname_target }): DnsToMake[] => [
-    ...(txt_name !== undefined && txt_value !== undefined ? [{ type: "TXT" as const, name: txt_name, value: txt_value }] : []),
-    ...(cname !== undefined && cname_target !== undefined ? [{ type: "CNAME" as const, name: cname, value: cname_target }] : []),
-  ]);
+  const records = (ssl.validation_records ?? []).flatMap(recordsOf);
+  const delegation = ssl.method === "txt" ? (ssl.dcv_delegation_records ?? []).flatMap(recordsOf) : [];
   const served = (ssl.validation_records ?? []).find(({ http_url }) => http_url !== undefined);
   const isValidated = isIssued || ["pending_issuance", "pending_deployment"].includes(ssl.status);
   return [
@@ -71,7 +71,9 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
       state: isValidated ? "done" : one.status === "caa_error" || faults.length > 0 ? "failed" : "waiting",
       seen: isValidated ? "Shown." : faults.join(" ") || WAITING[ssl.status] || `The certificate is ${ssl.status.replaceAll("_", " ")}.`,
       ...(isValidated || ssl.method === "txt" ? {} : { hint: "Nothing to do: the edge answers by itself once the name points here." }),
-      records: isValidated ? [] : records,
+      // The TXT record is known once the certificate has been ordered; the CNAME can be made before.
+      records: isValidated ? [] : records.length > 0 ? records : delegation,
+      ...(isValidated || records.length === 0 || delegation.length === 0 ? {} : { instead: delegation }),
       ...(isValidated || served?.http_url === undefined ? {} : { http: { url: served.http_url, body: served.http_body ?? "" } }),
     },
     {
@@ -83,6 +85,13 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
     },
   ];
 }
+
+type Validation = NonNullable<NonNullable<CustomHostname["ssl"]>["validation_records"]>[number];
+
+const recordsOf = ({ txt_name, txt_value, cname, cname_target }: Validation): readonly DnsToMake[] => [
+  ...(txt_name !== undefined && txt_value !== undefined ? [{ type: "TXT" as const, name: txt_name, value: txt_value }] : []),
+  ...(cname !== undefined && cname_target !== undefined ? [{ type: "CNAME" as const, name: cname, value: cname_target }] : []),
+];
 
 const WAITING: Readonly<Record<string, string>> = {
   initializing: "The certificate is being ordered.",

@@ -74,7 +74,7 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
       )}
       <Card title={tone === "good" ? "Checks" : "Why is it not active?"}>
         <ol className={css["steps"]}>
-          {steps.map(({ id, title, state, seen, hint, records, http }) => (
+          {steps.map(({ id, title, state, seen, hint, records, instead, http }) => (
             <li key={id} data-state={state}>
               <span className={css["mark"]}>
                 <Icon name={state === "done" ? "check" : state === "failed" ? "alert" : "clock"} size={16} />
@@ -89,6 +89,14 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
                 {records.map((record) => (
                   <CopyRecord key={`${record.type} ${record.name} ${record.value}`} {...record} />
                 ))}
+                {instead && (
+                  <details>
+                    <summary className={tools["quiet"]}>Or make one CNAME, so that renewals need nothing more from the customer</summary>
+                    {instead.map((record) => (
+                      <CopyRecord key={record.name} {...record} />
+                    ))}
+                  </details>
+                )}
                 {http && (
                   <details>
                     <summary className={tools["quiet"]}>Or answer over HTTP</summary>

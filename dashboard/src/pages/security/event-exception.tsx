@@ -14,6 +14,7 @@ import tools from "../../parts/tools.module.css";
 import { draftOf } from "./exception-draft.ts";
 import { clausesOf, joined } from "./expression/expression-text.ts";
 import { partName, phaseTitle } from "./parts.ts";
+import { RecentMatches } from "./recent-matches.tsx";
 import { RuleDiff } from "./rule-diff.tsx";
 
 const ExpressionEditor = lazy(async () => ({ default: (await import("../../parts/expression-editor.tsx")).ExpressionEditor }));
@@ -128,6 +129,7 @@ function Form({ zone, draft: { phase, rule }, notes, onClose, onSaved }: FormPro
           </div>
         )}
       </div>
+      <RecentMatches zone={zone} phase={phase} expression={expression} />
       <div>
         <h3 className={tools["label"]}>Changes in “{phaseTitle(phase)}”</h3>
         <RuleDiff rules={ruleset?.rules ?? []} added={stored} position={position} />

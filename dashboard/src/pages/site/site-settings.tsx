@@ -54,7 +54,7 @@ function Setting({ path, row: { id, title, hint, options, shown = String, sent =
   const write = useWrite<ZoneSetting>(path);
   const save = (text: string): void => write.mutate({ method: "PATCH", path: `${path}/${id}`, body: { value: sent(text) } });
   const text = shown(setting.value);
-  const left = setting.time_remaining === undefined ? "" : ` ${Math.ceil(setting.time_remaining / 60)} minutes are left.`;
+  const left = !setting.time_remaining ? "" : ` ${Math.ceil(setting.time_remaining / 60)} minutes are left.`;
   return (
     <div className={tools["stack"]}>
       {options === undefined ? (

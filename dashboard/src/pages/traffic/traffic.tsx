@@ -19,6 +19,9 @@ const milliseconds = (value: number): string => (value < 10 ? `${value.toFixed(1
 const isFromCache = ({ dimensions }: Group<Stamped>): boolean =>
   ["hit", "stale", "updating", "revalidated"].includes(dimensions["cacheStatus"] ?? "");
 
+/** Most 403 are blocked attacks, which are no fault of the site. */
+const errorKind = (status: number): string => (status === 403 ? "403" : status < 500 ? "Other 4xx" : "5xx");
+
 /** The metrics of the chart. Each has a figure above the chart, which selects it. */
 const PANELS = ["requests", "errors", "cache", "attacks", "latency"] as const;
 type Panel = (typeof PANELS)[number];
@@ -96,7 +99,7 @@ export function Traffic({ scope, range }: { readonly scope: Scope; readonly rang
 
 const TITLES: Readonly<Record<Panel, string>> = {
   requests: "Requests",
-  errors: "Errors",
+  errors: "4xx and 5xx",
   cache: "From the cache",
   attacks: "Security events",
   latency: "Time to answer",
@@ -117,7 +120,7 @@ function panelsOf(found: Readonly<Record<Nodes, readonly Group<Stamped>[]>>, ran
   const statuses = seriesOf(
     errors,
     range,
-    ({ dimensions }) => (Number(dimensions["edgeResponseStatus"]) < 500 ? "4xx" : "5xx"),
+    ({ dimensions }) => errorKind(Number(dimensions["edgeResponseStatus"])),
     (group) => group.count,
   );
   const quantile = (name: string): readonly number[] =>
@@ -146,10 +149,11 @@ function panelsOf(found: Readonly<Record<Nodes, readonly Group<Stamped>[]>>, ran
       kind: "bars",
     },
     errors: {
-      title: "Errors",
+      title: "Responses with 4xx and 5xx",
       figure: all === 0 ? "0" : `${count(failed)} (${Math.round((failed / all) * 100)} %)`,
       series: [
-        { name: "4xx", colour: "--c2", values: statuses.get("4xx") ?? [] },
+        { name: "403", colour: "--c4", values: statuses.get("403") ?? [] },
+        { name: "Other 4xx", colour: "--c2", values: statuses.get("Other 4xx") ?? [] },
         { name: "5xx", colour: "--c1", values: statuses.get("5xx") ?? [] },
       ],
       format: count,

@@ -1,1 +1,0 @@
-var e=e=>`"${e.replaceAll(`\\`,`\\\\`).replaceAll(`"`,`\\"`)}"`,t=` and `;function n(e){let n=[],r=0,i=!1;for(let a=0;a<e.length;a++){let o=e[a];o===`\\`&&i?a++:o===`"`?i=!i:!i&&e.startsWith(t,a)&&(n.push(e.slice(r,a)),r=a+5,a=r-1)}return[...n,e.slice(r)].map(e=>e.trim()).filter(Boolean)}var r=e=>e.length===0?`true`:e.join(` and `);export{r as n,e as r,n as t};
