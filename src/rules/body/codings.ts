@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, constants, zstdDecompressSync } from "node:zlib";
-import { charge } from "#rules/budget.ts";
+import { charge, rememberCharged } from "#rules/budget.ts";
 import type { BodyCause } from "./body-causes.ts";
+import { beginsDeflate } from "./deflate-head.ts";
 
 /** Codings of one body that are decoded (RFC 9110 §8.4 allows any number). */
 const CODINGS_MAX = 2;
@@ -54,14 +55,38 @@ export function undoCodings(
 const NEARLY = 0.9;
 
 /** The coding of a body that begins as such bytes do, whatever its fields say; null if it begins as a text or in another way. */
-export function codingOf(body: string): "gzip" | "deflate" | "zstd" | null {
-  if (body.startsWith("\x1f\x8b\x08")) return "gzip";
-  if (body.startsWith("\x28\xb5\x2f\xfd")) return "zstd";
-  // oxlint-disable-next-line no-control-regex
-  return /^\x78[\x01\x5e\x9c\xda]/.test(body) && /[^\t\r\n -~]/.test(body.slice(1, BEGIN_BYTES)) ? "deflate" : null;
+export const codingOf = rememberCharged(
+  (body: string): "gzip" | "deflate" | "zstd" | "br" | null => {
+    if (body.startsWith("\x1f\x8b\x08")) return "gzip";
+    if (body.startsWith("\x28\xb5\x2f\xfd")) return "zstd";
+    const begin = Buffer.from(body.slice(0, BEGIN_BYTES), "latin1");
+    // oxlint-disable-next-line no-control-regex
+    const isText = !/[^\t\r\n -~]/.test(body.slice(1, TEXT_BYTES));
+    if (/^\x78[\x01\x5e\x9c\xda]/.test(body) && !isText) return "deflate";
+    if (beginsDeflate(begin) && hasText(inflateRawSync, begin, constants.Z_SYNC_FLUSH)) return "deflate";
+    return !isText && hasText(brotliDecompressSync, begin, constants.BROTLI_OPERATION_FLUSH) ? "br" : null;
+  },
+  (a, b) => a === b,
+);
+
+const TEXT_BYTES = 32;
+/** Bytes from which a body's coding without marks is told. */
+const BEGIN_BYTES = 512;
+const PROBE_BYTES_MAX = 65_536;
+const PROBE_STEPS = 40_000;
+
+/** Whether bytes decode to the beginning of a text; it may be a long one. */
+function hasText(decode: typeof inflateRawSync | typeof brotliDecompressSync, bytes: Buffer, finishFlush: number): boolean {
+  charge(PROBE_STEPS);
+  try {
+    const text = decode(bytes, { finishFlush, maxOutputLength: PROBE_BYTES_MAX }).toString("latin1", 0, BEGIN_BYTES);
+    return text.length >= TEXT_BYTES_MIN && /^[\t\r\n -~\x80-\xff]+$/.test(text);
+  } catch (error) {
+    return error instanceof RangeError && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+  }
 }
 
-const BEGIN_BYTES = 32;
+const TEXT_BYTES_MIN = 8;
 
 interface Decoded {
   readonly decoded: Buffer | null;

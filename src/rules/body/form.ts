@@ -19,13 +19,24 @@ export function eachPair(text: string, take: (name: string, value: string) => vo
 }
 
 /** Adds the arguments of a query or of a form, for programs that split at `&` and for programs that also split at `;`. */
-export function formArguments(text: string, source: ArgumentSource, charset: string, args: Argument[]): void {
-  const take = (name: string, value: string): void => void args.push(formArgument(name, value, source, charset));
+export function formArguments(text: string, source: ArgumentSource, charset: string, args: Argument[], isName = isAnyName): void {
+  const take = (name: string, value: string): void => {
+    if (isName(name)) args.push(formArgument(name, value, source, charset));
+  };
   const first = MARKS.exec(text)?.[0].length ?? 0;
   if (first > 0) eachPair(text.slice(first), take);
   eachPair(text, take);
   if (text.includes(";")) eachInnerPair(text, take);
 }
+
+const isAnyName = (_name: string): boolean => true;
+
+/** The arguments of a body that its type calls a text. Between marks, a long text has sentences, which are not names. */
+export const textArguments = (text: string, args: Argument[]): void =>
+  formArguments(text, "form", "", args, text.length > SHORT_BYTES_MAX ? isUsualName : isAnyName);
+
+const SHORT_BYTES_MAX = 8192;
+const isUsualName = (name: string): boolean => !/[ \t\r\n]/.test(name);
 
 /** Pairs that only programs see that also split at `;`; text between two `&` without a `;` is the same pair for all. */
 function eachInnerPair(text: string, take: (name: string, value: string) => void): void {

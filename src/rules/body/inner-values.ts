@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { charge } from "#rules/budget.ts";
 import { decodePercent } from "#rules/text/url-functions.ts";
+import { beginsDeflate } from "./deflate-head.ts";
 import { readJson } from "./json.ts";
 
 /** Receives a text that a program takes out of a value. */
@@ -9,36 +10,39 @@ type TakeText = (text: string) => void;
 
 const DEPTH_MAX = 3;
 const BYTE_STEPS = 20;
+const JSON_STEPS = 3;
 
 /**
  * Calls `take` with the texts that programs take out of a value: those of a JSON document, the literals of a GraphQL query, the claims of a
- * token, the content of a `data:` URL and of an encoded word, and a line in base64 or hexadecimal. Time is linear in the value.
+ * token, the content of a `data:` URL and of an encoded word, and a line in base64 or hexadecimal. Time is linear in the value. Returns
+ * whether the value is a JSON document, of which it also takes the names.
  */
-export function eachInner(value: string, take: TakeText, depth = 0): void {
-  if (depth === DEPTH_MAX || value.length < INNER_BYTES_MIN) return;
+export function eachInner(value: string, take: TakeText, depth = 0): boolean {
+  if (depth === DEPTH_MAX || value.length < INNER_BYTES_MIN) return false;
   const inner: TakeText = (text) => {
     take(text);
     eachInner(text, take, depth + 1);
   };
-  if (/^\s{0,20}[{[]/.test(value)) eachOfJson(value, inner);
-  if (GRAPHQL.test(value) && /\(\s*\w/.test(value)) eachLiteral(value, inner);
-  if (value.length > ENCODED_BYTES_MAX) return;
+  const isJson = /^\s{0,20}[{[]/.test(value) && eachOfJson(value, inner);
+  if (!isJson && GRAPHQL.test(value) && /\(\s*\w/.test(value)) eachLiteral(value, inner);
+  if (isJson || value.length > ENCODED_BYTES_MAX) return isJson;
   for (const line of encodedLines(value)) if (line !== "") inner(line);
+  return false;
 }
 
 /** The lines that an encoded value decodes to. */
 function encodedLines(value: string): readonly string[] {
   const hex = HEX.exec(value)?.[1];
   if (hex !== undefined && hex.length % 2 === 0) return [printable(Buffer.from(hex, "hex"))];
-  if (BASE64.test(value) && !value.includes("--")) return [lineOf(value)];
-  if (value.startsWith("=?")) return [...value.matchAll(ENCODED_WORD)].map(([, kind = "", text = ""]) => wordOf(kind, text));
+  if (BASE64.test(value) && !value.includes("--")) return linesOf(value);
+  if (value.startsWith("=?")) return [...value.matchAll(ENCODED_WORD)].flatMap(([, kind = "", text = ""]) => wordsOf(kind, text));
   if (value.startsWith("data:")) {
     const [, type = "", text = ""] = DATA_URL.exec(value) ?? [];
-    return [type.toLowerCase().endsWith(";base64") ? contentOf(decodePercent(text)) : decodePercent(text)];
+    return type.toLowerCase().endsWith(";base64") ? contentsOf(decodePercent(text)) : [decodePercent(text)];
   }
   if (!SIGNED.test(value)) return [];
   const parts = value.split(SEPARATORS, SIGNED_PARTS).filter((part) => part.length >= PART_BYTES_MIN);
-  return (BASE64.test(value) ? [...parts, value] : parts).map(claimsOf);
+  return (BASE64.test(value) ? [...parts, value] : parts).flatMap(claimsOf);
 }
 
 const HEX = /^(?:0x)?([0-9a-f]{16,})$/i;
@@ -54,22 +58,27 @@ const DATA_URL = /^data:([^,]{0,120}),(.*)$/s;
 /** RFC 2047 §2. */
 const ENCODED_WORD = /=\?[\w-]{1,40}\?([bq])\?([^?\s]{1,1000})\?=/gi;
 
-const wordOf = (kind: string, text: string): string =>
-  kind.toLowerCase() === "b" ? lineOf(text) : decodePercent(text.replaceAll("_", " ").replaceAll("%", "%25").replaceAll("=", "%"));
+const wordsOf = (kind: string, text: string): readonly string[] =>
+  kind.toLowerCase() === "b" ? linesOf(text) : [decodePercent(text.replaceAll("_", " ").replaceAll("%", "%25").replaceAll("=", "%"))];
 
 const INNER_BYTES_MIN = 8;
 
-/** Only of documents that every program reads; a text in braces is none. */
-function eachOfJson(value: string, take: TakeText): void {
-  charge(value.length * BYTE_STEPS);
+/** Only of documents that every program reads; a text in braces is none. Returns whether it is one. */
+function eachOfJson(value: string, take: TakeText): boolean {
+  charge(value.length * JSON_STEPS);
   try {
     JSON.parse(value);
   } catch {
-    return;
+    return false;
   }
-  readJson(value, (_name, text) => take(text));
+  readJson(value, (name, text) => {
+    if (!PLAIN_NAME.test(name)) take(name);
+    if (text !== "") take(text);
+  });
+  return true;
 }
 
+const PLAIN_NAME = /^[\w.$-]*$/;
 const GRAPHQL = /^\s{0,20}(?:query|mutation|subscription|\{)/;
 
 function eachLiteral(value: string, take: TakeText): void {
@@ -89,19 +98,20 @@ const BASE64 = /^[\w+/-]{16,}={0,2}$/;
 const ENCODED_BYTES_MAX = 16_384;
 const UNPACKED_BYTES_MAX = 65_536;
 
-/** The text of a value in base64; empty if it is binary or has several lines, as files have, except for documents that programs parse. */
-function lineOf(value: string): string {
-  const bytes = unpacked(Buffer.from(value, "base64"));
+const linesOf = (value: string): readonly string[] => contentIn(value).map(lineIn);
+
+/** The text of a value; empty if it is binary or has several lines, as files have, except for documents that programs parse. */
+function lineIn(bytes: Buffer): string {
   const text = printable(bytes, LINES);
   return LINE.test(text) || (isUtf8(bytes) && !/[\r\n]/.test(text)) || PARSED.test(text.slice(0, PARSED_BYTES_MAX)) ? text : "";
 }
 
 /** The same of a part of a signed value, whose JSON may have several lines. */
-function claimsOf(part: string): string {
-  const bytes = unpacked(Buffer.from(part, "base64"));
-  const text = isUtf8(bytes) ? printable(bytes, LINES) : "";
-  return /^\s{0,20}[{[]/.test(text) ? text : lineOf(part);
-}
+const claimsOf = (part: string): readonly string[] =>
+  contentIn(part).map((bytes) => {
+    const text = isUtf8(bytes) ? printable(bytes, LINES) : "";
+    return /^\s{0,20}[{[]/.test(text) ? text : lineIn(bytes);
+  });
 
 const LINE = /^[\x20-\x7e]+$/;
 const LINES = /^[\t\r\n -~\x80-\xff]+$/;
@@ -110,7 +120,7 @@ const PARSED = /<!entity|<!doctype \w+ ?(?:\[|system)|urn:oasis:names:tc:saml/i;
 const PARSED_BYTES_MAX = 4096;
 
 /** The content of a `data:` URL, which may have several lines. */
-const contentOf = (value: string): string => printable(unpacked(Buffer.from(value, "base64")), LINES);
+const contentsOf = (value: string): readonly string[] => contentIn(value).map((bytes) => printable(bytes, LINES));
 
 function printable(bytes: Buffer, plain = LINE): string {
   charge(bytes.length * BYTE_STEPS);
@@ -118,27 +128,27 @@ function printable(bytes: Buffer, plain = LINE): string {
   return plain.test(text) ? text : "";
 }
 
-/** Packed by gzip or deflate, as long values are; the binding of SAML to URLs leaves the head of deflate out. */
-function unpacked(bytes: Buffer): Buffer {
+/** What a value in base64 stands for, and that unpacked from gzip or deflate; some bytes are a text and may be a packed one. */
+function contentIn(value: string): readonly Buffer[] {
+  const bytes = Buffer.from(value, "base64");
   const unpack = unpackerOf(bytes);
-  if (unpack === null) return bytes;
+  if (unpack === null) return [bytes];
   charge(UNPACKED_BYTES_MAX);
   try {
-    return unpack(bytes, { maxOutputLength: UNPACKED_BYTES_MAX });
+    return [bytes, unpack(bytes, { maxOutputLength: UNPACKED_BYTES_MAX })];
   } catch {
-    return bytes;
+    return [bytes];
   }
 }
 
+/** The binding of SAML to URLs leaves the head of deflate out. */
 function unpackerOf(bytes: Buffer): typeof gunzipSync | null {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync;
-  const begin = bytes.toString("latin1", 0, BEGIN_BYTES);
-  if (/^\x78[\x01\x5e\x9c\xda]/.test(begin)) return inflateSync;
-  // The type 3 of a block is not defined.
-  return LINES.test(begin) || ((bytes[0] ?? 0) & 6) === 6 ? null : inflateRawSync;
+  if (bytes[0] === 0x78 && ZLIB_LEVELS.has(bytes[1] ?? 0)) return inflateSync;
+  return beginsDeflate(bytes) ? inflateRawSync : null;
 }
 
-const BEGIN_BYTES = 32;
+const ZLIB_LEVELS: ReadonlySet<number> = new Set([0x01, 0x5e, 0x9c, 0xda]);
 
 /** Formats that put texts between lengths and numbers. */
 const PACKED = /protobuf|grpc|msgpack|messagepack|cbor|bson|thrift|avro|x-amf|flatbuffers/;

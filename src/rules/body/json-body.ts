@@ -7,8 +7,7 @@ import { DEPTH_MAX, readJson } from "./json.ts";
 
 /** Types with a JSON document per line. */
 const LINES = /ndjson|jsonl|json-?lines|json-seq|stream\+json/;
-const BYTE_STEPS = 12;
-const STRICT_STEPS = 8;
+const STRICT_STEPS = 3;
 
 /**
  * Whether a text begins like a JSON object, array or string, after blanks, a byte order mark or a comment.
@@ -19,7 +18,6 @@ export const beginsAsJson = (text: string): boolean => /^(?:\xef\xbb\xbf)?[ \t\r
 
 /** Adds every name and value of a text that some program may read as JSON. */
 export function addJson(text: string, { args }: Findings): { readonly depth: number; readonly hasRepeats: boolean } {
-  charge(text.length * BYTE_STEPS);
   return readJson(text, (name, value, path) => {
     charge(ARGUMENT_STEPS);
     if (name !== "" || value !== "") args.push(plainArgument("json", name, value, path));

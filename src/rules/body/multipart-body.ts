@@ -14,6 +14,7 @@ import { undoTransferEncoding } from "./transfer-encoding.ts";
 const DEPTH_MAX = 2;
 const READINGS_MAX = 2;
 const PART_STEPS = 3000;
+const PLAIN_STEPS = 600;
 
 /** Adds the parts of a multipart body, and of nested multipart bodies. */
 export function addMultipart(body: string, type: ContentType, isCut: boolean, findings: Findings, depth = 0): void {
@@ -44,7 +45,12 @@ const alsoIn = (charset: string, argument: Argument): Argument => ({
   otherValues: [...argument.otherValues, ...decodeCharset(charset, argument.value)].slice(0, READINGS_MAX),
 });
 
+/** The head that clients write before a field: nothing in it is read in two ways. */
+const PLAIN_FIELD = /^Content-Disposition: (form-data; name="([\w.[\]-]{1,120})")\r\n\r\n/;
+
 function addPart(part: string, needsName: boolean, isCut: boolean, findings: Findings, depth: number): void {
+  const plain = PLAIN_FIELD.exec(part);
+  if (plain !== null) return addPlain(part.slice(plain[0].length), plain[2] ?? "", plain[1] ?? "", findings, depth);
   charge(PART_STEPS);
   // An incomplete head is not judged, because the body is cut there.
   const causes = new Set<BodyCause>();
@@ -67,6 +73,26 @@ function addPart(part: string, needsName: boolean, isCut: boolean, findings: Fin
     if (depth === DEPTH_MAX) findings.causes.add("part-head");
     else addMultipart(head.value, readContentType(type, findings.causes), isCut, findings, depth + 1);
   }
+}
+
+function addPlain(value: string, name: string, disposition: string, { parts, args }: Findings, depth: number): void {
+  charge(PLAIN_STEPS);
+  const others = otherNames(name);
+  if (depth === 0) {
+    const lines = [`Content-Disposition: ${disposition}`];
+    const none = NO_READINGS;
+    parts.push({
+      names: [name],
+      filenames: none,
+      types: none,
+      dispositions: [disposition],
+      encodings: none,
+      lines,
+      value,
+      otherValues: none,
+    });
+  }
+  args.push({ source: "multipart", name, value, otherNames: others, otherValues: NO_READINGS, path: name });
 }
 
 function addValue(

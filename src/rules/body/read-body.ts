@@ -5,7 +5,7 @@ import { type BodyKind, type BodyReading, createFindings, type Findings } from "
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
 import { codingOf, undoCodings } from "./codings.ts";
 import { type ContentType, readContentTypes } from "./content-type.ts";
-import { formArguments } from "./form.ts";
+import { formArguments, textArguments } from "./form.ts";
 import { addJson, addJsonBody, beginsAsJson, isJsonLines } from "./json-body.ts";
 import { addMultipart } from "./multipart-body.ts";
 import { addXmlBody } from "./xml.ts";
@@ -24,7 +24,7 @@ export interface SentBody {
 }
 
 export const DECODED_BYTES_MAX = 1_048_576;
-const BYTE_STEPS = 2;
+const BYTE_STEPS = 1;
 
 /** The body with its content codings decoded; as it was sent if it has none, or if that is impossible. */
 export const sentText = (body: SentBody): string => decode(body, new Set()) ?? body.raw;
@@ -51,7 +51,7 @@ export function readBody(body: SentBody): BodyReading {
   const isCut = body.truncated || causes.size > 0;
   // Compressed bytes are not a form or document, so their faults are not causes.
   const asSent: Findings = { ...findings, causes: new Set() };
-  const hidden = decoded === null && !ARCHIVES.test(types[0]?.type ?? "") ? withoutCoding(body) : null;
+  const hidden = decoded === null && !ARCHIVES.test(types[0]?.type ?? "") ? withoutCoding(body, findings.causes) : null;
   let kind: BodyKind = "none";
   for (const type of types) {
     const read = readAs(type, text, isCut, decoded === null && causes.size > 0 ? asSent : findings);
@@ -65,9 +65,14 @@ export function readBody(body: SentBody): BodyReading {
 }
 
 /** Programs unpack what begins as a compressed body without Content-Encoding. */
-function withoutCoding({ raw, truncated, decodedBytesMax = DECODED_BYTES_MAX }: SentBody): string | null {
+function withoutCoding({ raw, truncated, decodedBytesMax = DECODED_BYTES_MAX }: SentBody, causes: Set<BodyCause>): string | null {
   const coding = codingOf(raw);
-  return coding === null ? null : undoCodings([coding], raw, truncated, decodedBytesMax, new Set());
+  if (coding === null) return null;
+  const own = new Set<BodyCause>();
+  const text = undoCodings([coding], raw, truncated, decodedBytesMax, own);
+  // Damage is not a cause, because bytes that begin alike need not be compressed.
+  if (own.size > 0) causes.add("size");
+  return text;
 }
 
 /** Types of files that are compressed as such. */
@@ -109,7 +114,7 @@ const READERS: Readonly<Record<BodyKind, Reader>> = {
     // Events in lines of JSON were read as JSON; no other text is left.
     if (isJsonLines(text)) return;
     findings.texts.push(text);
-    if (/[=&]/.test(text)) formArguments(text, "form", "", findings.args);
+    if (/[=&]/.test(text)) textArguments(text, findings.args);
   },
   binary: () => undefined,
 };

@@ -3,7 +3,7 @@ import type { BodyCause } from "./body-causes.ts";
 import { ARGUMENT_STEPS, type Findings, plainArgument } from "./body-reading.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
 
-const BYTE_STEPS = 6;
+const BYTE_STEPS = 4;
 const TAG_STEPS = 100;
 
 /**

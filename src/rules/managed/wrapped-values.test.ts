@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { eachInner } from "#rules/body/inner-values.ts";
+import { readBody } from "#rules/body/read-body.ts";
+import { beginCharging, endCharging, type Spending } from "#rules/budget.ts";
 import { MANAGED_RULESET_ID } from "./request-rulesets.ts";
 import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
 
@@ -14,6 +17,19 @@ const url64 = (text: string | Buffer): string => Buffer.from(text).toString("bas
 const cookie = (value: string): RequestChanges => ({ headers: { Cookie: [`session=${value}`] } });
 const SIGNATURE = url64("signature-signature-");
 const json = (text: string): string => JSON.stringify({ u: text });
+/** Packed bytes that begin like a text, because of letters before the attack. */
+function packedAsText(text: string): string {
+  const pack = (before: string): Buffer => deflateRawSync(before + text, { strategy: constants.Z_FIXED });
+  let before = "";
+  for (let length = 1; length <= 36; length++)
+    before +=
+      [..."abcdefghijklmnopqrstuvwxyz0123456789"].find((letter) => PRINTABLE.test(pack(before + letter).toString("latin1", 0, length))) ??
+      "-";
+  const bytes = pack(before);
+  assert.match(bytes.toString("latin1", 0, 32), PRINTABLE);
+  return url64(bytes);
+}
+const PRINTABLE = /^[\t\r\n -~\x80-\xff]+$/;
 const packed = (text: string): string => `.${url64(deflateSync(json(text.padEnd(90))))}`;
 
 const WRAPPED: Readonly<Record<string, (text: string) => RequestChanges>> = {
@@ -34,6 +50,12 @@ const WRAPPED: Readonly<Record<string, (text: string) => RequestChanges>> = {
   "an encoded cookie of Rails": (text) => cookie(encodeURIComponent(`${base64(json(`${text}.`))}--${"0123456789abcdef".repeat(4)}`)),
   "a cookie of Tornado": (text) =>
     cookie(`"2|1:0|10:1700000000|4:user|${base64(text).length}:${base64(text)}|${"0123456789abcdef".repeat(4)}"`),
+  "packed bytes that begin as a text": (text) => cookie(packedAsText(text.padEnd(40))),
+  "a name of a document": (text) => ({ query: `d=${encodeURIComponent(JSON.stringify([{ [text.replace("cat", "c''at")]: 1 }]))}` }),
+  "a pair in a long text": (text) => ({
+    headers: { "content-type": ["text/plain"] },
+    body: `${"a sentence & another = one; and more\n".repeat(400)}&q=${encodeURIComponent(text)}&x=1`,
+  }),
   "a version before base64": (text) => cookie(`v1.${url64(text)}`),
   "a signature behind base64": (text) => cookie(`${url64(text)}.${SIGNATURE}`),
   "a public token": (text) => ({ headers: { Authorization: [`Bearer v4.public.${url64(json(text))}`] } }),
@@ -43,7 +65,14 @@ const WRAPPED: Readonly<Record<string, (text: string) => RequestChanges>> = {
   }),
 };
 
-for (const [coding, pack] of Object.entries({ gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync }))
+const PACKERS = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  "deflate without a head": deflateRawSync,
+  Brotli: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
+for (const [coding, pack] of Object.entries(PACKERS))
   for (const type of ["application/x-www-form-urlencoded", "application/octet-stream", "text/plain", ""])
     findsIn(`${coding} without Content-Encoding, as "${type}"`, (text) => ({
       headers: type === "" ? {} : { "content-type": [type] },
@@ -149,3 +178,18 @@ test("letters that fold to ASCII by case, form or mark do not hide a word", () =
   ])
     assert.ok(!isBlocked({ query: `q=${encodeURIComponent(text)}` }), text);
 });
+
+test("identifiers are not unpacked, so that a list of them takes few steps", () => {
+  const spending: Spending = { steps: 0, exhausted: null };
+  beginCharging(spending, "request");
+  for (let i = 0; i < 1000; i++) eachInner(`Identifier${i * 7919}of`, () => undefined);
+  endCharging(spending);
+  assert.ok(spending.steps < 3_000_000, `${spending.steps} steps`);
+});
+
+for (const [coding, pack] of Object.entries(PACKERS))
+  test(`a body that unpacks to more than rules read is not a whole one without Content-Encoding, either: ${coding}`, () => {
+    const raw = pack(`a=1&q=${"x".repeat(2_000_000)}`).toString("latin1");
+    const reading = readBody({ raw, truncated: false, contentType: ["application/x-www-form-urlencoded"], contentEncoding: [] });
+    assert.ok(reading.causes.has("size"));
+  });

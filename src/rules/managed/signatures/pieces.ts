@@ -15,8 +15,8 @@ export type TakePiece = (value: Decoded, target: number, part: string, name: str
 
 /** Calls `take` with every value of a request that signatures inspect. */
 export function eachPiece(request: RequestView, take: TakePiece): void {
-  const value: TakeValue = (text, target, part, name) => {
-    if (text.length >= PIECE_BYTES_MIN) take(normalise(text), target, part, name);
+  const value: TakeValue = (text, target, part, name, isDocument = false) => {
+    if (text.length >= PIECE_BYTES_MIN) take(isDocument ? { ...normalise(text), isDocument } : normalise(text), target, part, name);
   };
   const path = request.origin_path ?? request.path;
   value(path, PATH, "http.request.uri.path", "");
@@ -63,7 +63,7 @@ function argumentsOf(type: string, text: string): readonly Argument[] {
 /** A program that servers run starts with its language's mark, or has it after an image's header. */
 const FILE_BYTES_MAX = 16_384;
 
-type TakeValue = (text: string, target: number, part: string, name: string) => void;
+type TakeValue = (text: string, target: number, part: string, name: string, isDocument?: boolean) => void;
 
 // No signature searches a shorter text.
 const PIECE_BYTES_MIN = 3;
@@ -88,9 +88,8 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
     seen?.add(name);
   }
   if (source === "json" && CHAINS.test(path)) take(path, target, names, "");
-  take(value, target, part, path);
   const inner = (text: string): void => take(text, target, part, path);
-  eachInner(value, inner);
+  take(value, target, part, path, eachInner(value, inner));
   // A cookie's other values differ only by decoded escapes, which the value itself shows.
   for (const other of otherValues) {
     if (source !== "cookie") take(other, target, part, path);

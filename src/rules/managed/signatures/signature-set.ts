@@ -92,7 +92,8 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     }),
   );
   const tests: (TextTest | undefined)[] = [];
-  const rows = literals.map((_, literal) => asked.filter((row) => row.groups[0]!.includes(literal)));
+  const keys = groups.map(rarest);
+  const rows = literals.map((literal) => asked.filter((row) => keys[row.number]!.includes(literal)));
 
   /** The last piece in which each literal was found: a literal that occurs in it a thousand times counts once. */
   const lastLooks = new Float64Array(literals.length);
@@ -136,6 +137,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       // It was made ready already, and is read in other ways.
       charge(value.lines.length * READ_STEPS);
       look(value.text, target, "plain", place, value.lines);
+      if (value.isDocument === true) return;
       for (const reading of LOOKED_THROUGH) {
         const read = READ[reading](value);
         if (read !== value.text) look(read, target, reading, place);
@@ -210,6 +212,10 @@ interface AskedRow {
   readonly reading: Reading;
   readonly groups: readonly (readonly number[])[];
 }
+
+/** The group whose literals are in the fewest texts: the one whose shortest literal is the longest. */
+const rarest = (groups: readonly Group[]): Group => groups.reduce((a, b) => (shortest(b) > shortest(a) ? b : a));
+const shortest = (group: Group): number => Math.min(...group.map((literal) => literal.length));
 
 /** Literals are searched in the text without line breaks, for any reading. */
 function groupsOf({ needs, looksFor, reading }: Signature): readonly Group[] {
