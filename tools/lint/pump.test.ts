@@ -54,3 +54,13 @@ test("the pump finds slow patterns and the text that makes them slow", () => {
   // Of a bounded text the same may be quick enough.
   assert.equal(pump({ source: " +$", flags: "", bytes: 255 }), undefined);
 });
+
+test("the pump finds exponential time in texts of every bound", () => {
+  for (const source of ["^(?:a+)+b", "^(?:a|a)*b", "^(?:a*)*b", "^(?:(?:abc|ab|c)+)*d"])
+    for (const bytes of [40, 100, 160]) assert.ok(pump({ source, flags: "", bytes }) !== undefined, `${source} in ${bytes}`);
+  // The words of each repetition are long.
+  assert.ok(
+    pump({ source: String.raw`^(?:(?:abcdefghijklmnop(?:qrstuvwxyz)?|abcdefghijklmnopqrstuvwxyz)+)$`, flags: "", bytes: 1200 }) !==
+      undefined,
+  );
+});

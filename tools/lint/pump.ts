@@ -10,6 +10,7 @@ export const PUMP_MS_MAX = 50;
 /** A slow result is measured again, because the machine may be busy. */
 const TRIES = 3;
 const FEWER = 16;
+const FEW_MS_MAX = PUMP_MS_MAX / FEWER ** 2;
 const PREFIXES_MAX = 10;
 const PIECES_MAX = 200;
 const ENDS_MAX = 4;
@@ -26,15 +27,30 @@ export function pump({ source, flags, bytes }: MarkedPattern): Slow | undefined 
     for (const piece of pieces)
       for (const end of ends) {
         const text = (length: number): string => (prefix + piece.repeat(Math.ceil(length / piece.length))).slice(0, length) + end;
-        const few = text(bytes / FEWER);
-        // A pattern that is fast on few bytes is fast on all of them even if its time is quadratic.
-        if (bestOf(() => run(pattern, few)) < PUMP_MS_MAX / FEWER ** 2) continue;
-        for (const tried of [few, text(bytes)]) {
-          const ms = bestOf(() => run(pattern, tried));
+        const few = bytes / FEWER;
+        for (const length of [...lengthsOf(piece, bytes), few, bytes]) {
+          const tried = text(length);
+          const ms = bestOf(() => run(pattern, tried), length === few ? FEW_MS_MAX : PUMP_MS_MAX);
           if (ms > PUMP_MS_MAX) return { piece: `${prefix}${piece}`, ms };
+          // A pattern that is fast on few bytes is fast on all of them even if its time is quadratic.
+          if (length === few && ms < FEW_MS_MAX) break;
         }
       }
   return undefined;
+}
+
+/** Repetitions up to which a time shows that each of them multiplies. */
+const REPETITIONS_MAX = 200;
+const MORE_BYTES = 4;
+/** If a text takes less than the allowed time, one that is so much longer ends, too, even if the time is exponential. */
+const GROWTH = 1.2;
+
+/** Texts of few repetitions, because an exponential time is short on a small share of a text and endless on all of it. */
+function lengthsOf(piece: string, bytes: number): readonly number[] {
+  const lengths: number[] = [];
+  const most = Math.min(bytes, REPETITIONS_MAX * piece.length);
+  for (let length = MORE_BYTES; length < most; length = Math.max(length + MORE_BYTES, Math.floor(length * GROWTH))) lengths.push(length);
+  return lengths;
 }
 
 function run(pattern: RegExp, text: string): void {
@@ -43,9 +59,9 @@ function run(pattern: RegExp, text: string): void {
   else pattern.exec(text);
 }
 
-function bestOf(work: () => void): number {
+function bestOf(work: () => void, enough: number): number {
   let ms = Infinity;
-  for (let tries = 0; tries < TRIES && ms > 0.01; tries++) {
+  for (let tries = 0; tries < TRIES && ms >= enough; tries++) {
     const from = performance.now();
     work();
     ms = Math.min(ms, performance.now() - from);
