@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, constants, zstdDecompressSync } from "node:zlib";
 import { charge, rememberCharged } from "#rules/budget.ts";
 import type { BodyCause } from "./body-causes.ts";
@@ -60,18 +61,22 @@ export const codingOf = rememberCharged(
     if (body.startsWith("\x1f\x8b\x08")) return "gzip";
     if (body.startsWith("\x28\xb5\x2f\xfd")) return "zstd";
     const begin = Buffer.from(body.slice(0, BEGIN_BYTES), "latin1");
-    // oxlint-disable-next-line no-control-regex
-    const isText = !/[^\t\r\n -~]/.test(body.slice(1, TEXT_BYTES));
-    if (/^\x78[\x01\x5e\x9c\xda]/.test(body) && !isText) return "deflate";
+    if (isText(begin)) return null;
+    if (/^\x78[\x01\x5e\x9c\xda]/.test(body)) return "deflate";
     if (beginsDeflate(begin) && hasText(inflateRawSync, begin, constants.Z_SYNC_FLUSH)) return "deflate";
-    return !isText && hasText(brotliDecompressSync, begin, constants.BROTLI_OPERATION_FLUSH) ? "br" : null;
+    return hasText(brotliDecompressSync, begin, constants.BROTLI_OPERATION_FLUSH) ? "br" : null;
   },
   (a, b) => a === b,
 );
 
-const TEXT_BYTES = 32;
 /** Bytes from which a body's coding without marks is told. */
 const BEGIN_BYTES = 512;
+/** A text in UTF-8, whose last character may be cut. */
+const isText = (bytes: Buffer): boolean =>
+  // oxlint-disable-next-line no-control-regex
+  !/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(bytes.toString("latin1")) &&
+  [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, Math.max(0, bytes.length - cut))));
+
 const PROBE_BYTES_MAX = 65_536;
 const PROBE_STEPS = 40_000;
 

@@ -128,7 +128,7 @@ function printable(bytes: Buffer, plain = LINE): string {
   return plain.test(text) ? text : "";
 }
 
-/** What a value in base64 stands for, and that unpacked from gzip or deflate; some bytes are a text and may be a packed one. */
+/** The bytes of a value in base64, and those that they unpack to from gzip or deflate; some are a text and may be a packed one. */
 function contentIn(value: string): readonly Buffer[] {
   const bytes = Buffer.from(value, "base64");
   const unpack = unpackerOf(bytes);

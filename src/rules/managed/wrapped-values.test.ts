@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { codingOf } from "#rules/body/codings.ts";
 import { eachInner } from "#rules/body/inner-values.ts";
 import { readBody } from "#rules/body/read-body.ts";
 import { beginCharging, endCharging, type Spending } from "#rules/budget.ts";
@@ -193,3 +194,14 @@ for (const [coding, pack] of Object.entries(PACKERS))
     const reading = readBody({ raw, truncated: false, contentType: ["application/x-www-form-urlencoded"], contentEncoding: [] });
     assert.ok(reading.causes.has("size"));
   });
+
+test("bodies in UTF-8 are not probed for codings, wherever a character is cut", () => {
+  for (const text of ["Za\u017c\u00f3\u0142\u0107 g\u0119\u015bl\u0105 ", "\u65e5\u672c\u8a9e", "x"])
+    for (let before = 0; before < 4; before++) {
+      const spending: Spending = { steps: 0, exhausted: null };
+      beginCharging(spending, "request");
+      assert.equal(codingOf(Buffer.from(`${"-".repeat(before)}${text.repeat(200)}`).toString("latin1")), null);
+      endCharging(spending);
+      assert.equal(spending.steps, 0);
+    }
+});
