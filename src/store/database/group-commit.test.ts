@@ -273,8 +273,8 @@ test("one tick runs only some of the waiting statements, of one unit or many", a
   assert.ok(turns.most() <= VALUES_AT_ONCE + 50, `${turns.most()} values in one turn`);
 });
 
-test("several units have savepoints, one that is alone in SQLite is undone with its transaction", async () => {
-  const statementsOf = async (dialect: "sqlite" | "postgres", ...works: readonly (() => Promise<unknown>)[]): Promise<string> => {
+test("several units have savepoints, one that is alone is undone with its transaction, and one that asks nothing has none", async () => {
+  const statementsOf = async (dialect: "sqlite" | "postgres", ...works: readonly ((unit: Unit) => Promise<unknown>)[]): Promise<string> => {
     const statements: string[] = [];
     const group = createGroupCommit({
       verify: () => {},
@@ -294,13 +294,21 @@ test("several units have savepoints, one that is alone in SQLite is undone with 
     await group.close();
     return statements.join(", ");
   };
-  const done = async (): Promise<number> => 1;
-  const failing = (): Promise<never> => Promise.reject(new Error("no"));
+  const done = ({ db }: Unit): Promise<unknown> => db.selectFrom("secrets").select("name").execute();
+  const failing = async (unit: Unit): Promise<never> => {
+    await done(unit);
+    throw new Error("no");
+  };
   assert.equal(await statementsOf("sqlite", done), "COMMIT");
   assert.equal(await statementsOf("sqlite", failing), "ROLLBACK");
-  assert.equal(await statementsOf("postgres", done), "SAVEPOINT unit, RELEASE, COMMIT");
+  assert.equal(await statementsOf("postgres", done), "COMMIT");
+  assert.equal(await statementsOf("postgres", failing), "ROLLBACK");
   const both = "SAVEPOINT unit, ROLLBACK TO, RELEASE, SAVEPOINT unit, RELEASE, COMMIT";
-  assert.equal(await statementsOf("sqlite", failing, done), both);
+  for (const dialect of ["sqlite", "postgres"] as const) {
+    assert.equal(await statementsOf(dialect, failing, done), both);
+    assert.equal(await statementsOf(dialect, done, async () => 1), "SAVEPOINT unit, RELEASE, COMMIT");
+    assert.equal(await statementsOf(dialect, done, done), "SAVEPOINT unit, RELEASE, SAVEPOINT unit, RELEASE, COMMIT");
+  }
 });
 
 test("a bulk unit has its own transaction, others that wait go between two of them, and without room only bulk units wait", async () => {

@@ -1,7 +1,8 @@
 import { createTurnQueue } from "#kernel/turn-queue.ts";
 import { beginWriting } from "./begin.ts";
+import { lockPosition, positionOf, type StoredPosition } from "./history.ts";
 import { createLogSyncs, SYNC_LATER } from "./log-syncs.ts";
-import { type Committed, type GroupDeps, type Pending, runGroup } from "./run-group.ts";
+import { type Begun, type Committed, type GroupDeps, type Pending, runGroup } from "./run-group.ts";
 import { type Session, withFault } from "#store/queries/session.ts";
 import type { Unit, WriteOptions, Written } from "./store.ts";
 
@@ -123,14 +124,15 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     await session?.close().catch(() => {});
     session = null;
   };
-  /** Returns a connection in a transaction. Replaces one that broke while idle, so that no unit fails because of it. */
-  const begin = async (group: Group): Promise<Session> => {
+  const lock = async (connection: Session): Promise<StoredPosition> =>
+    positionOf((await beginWriting(connection, deps.dialect, deps.clock, lockPosition(deps.dialect))).rows[0]);
+  /** Returns a connection in a transaction that has the lock. Replaces one that broke while idle, so that no unit fails because of it. */
+  const begin = async (group: Group): Promise<Begun> => {
     deps.verify();
     if (session !== null) {
       try {
         await prepare(session, group);
-        await beginWriting(session, deps.dialect, deps.clock);
-        return session;
+        return { session, stored: await lock(session) };
       } catch (error) {
         if (deps.dialect.isBusy(error)) throw error;
         await discard();
@@ -139,8 +141,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     session = await deps.connect();
     settings = [];
     await prepare(session, group);
-    await beginWriting(session, deps.dialect, deps.clock);
-    return session;
+    return { session, stored: await lock(session) };
   };
 
   const prepare = async (connection: Session, { units }: Group): Promise<void> => {

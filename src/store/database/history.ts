@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { Dialect, Session } from "#store/queries/session.ts";
+import type { Dialect, Session, Statement } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { nowSeconds, raisedSerial } from "#store/queries/zone-serial.ts";
 import type { Change, Position } from "./store.ts";
@@ -56,24 +56,22 @@ export function createHighestPosition(clock: Clock): HighestPosition {
 export const isContinued = (stored: StoredPosition, seen: Position | null): stored is StoredPosition & Position =>
   stored.isOwn && stored.history !== null && (seen?.history !== stored.history || seen.rev <= stored.rev);
 
-const positionQuery = ({ identity }: Dialect): string =>
+/** Reads what `positionOf` takes. */
+export const positionQuery = ({ identity }: Dialect): string =>
   `SELECT value, history, history IS NOT NULL AND identity = ${identity} AS own FROM counters WHERE name = 'rev'`;
 
 /**
  * Reads the revision counter and locks out all other writers until the transaction ends. Numbers from a sequence would
  * commit out of order, and a reader of "after rev N" would miss rows.
  */
-export async function lockPosition(session: Session, dialect: Dialect): Promise<StoredPosition> {
-  const { rows } = await session.query(`${positionQuery(dialect)}${dialect.forUpdate}`);
-  return positionOf(rows[0]);
-}
+export const lockPosition = (dialect: Dialect): Statement => ({ sql: `${positionQuery(dialect)}${dialect.forUpdate}` });
 
 export async function readPosition(db: Kysely<Tables>, dialect: Dialect): Promise<StoredPosition> {
   const { rows } = await sql.raw<Record<string, unknown>>(positionQuery(dialect)).execute(db);
   return positionOf(rows[0]);
 }
 
-function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredPosition {
+export function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredPosition {
   if (typeof row?.["value"] !== "number")
     throw partial("the database has no revision counter: it is being restored, or was not made by this program");
   const { value: rev, history, own } = row;

@@ -5,13 +5,14 @@ import { type Dialect, kyselyOver, type Session, withFault } from "#store/querie
 import type { Tables } from "#store/queries/tables.ts";
 import { type Backend, openBackend, type Reader } from "./backends/backend.ts";
 import { beginWriting } from "./begin.ts";
+import { createChangeReader } from "./change-reader.ts";
 import { explained } from "./database-fault.ts";
 import { fenced } from "./fence.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createStoreHealth } from "./health.ts";
-import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, readPosition } from "./history.ts";
+import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, positionOf, readPosition } from "./history.ts";
 import { migrate } from "./migrate.ts";
-import { readChangesSince } from "./outbox.ts";
+import { createRecentChanges } from "./recent-changes.ts";
 import type { Position, Store } from "./store.ts";
 
 export interface StoreConfig {
@@ -58,8 +59,8 @@ const CHECK_WAIT_MS = 2_000;
 
 /** Begins a history for a new database, and a new one for a database that was restored while it was closed. */
 async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
-  await beginWriting(session, dialect, clock);
-  const stored = await lockPosition(session, dialect);
+  const { rows } = await beginWriting(session, dialect, clock, lockPosition(dialect));
+  const stored = positionOf(rows[0]);
   if (!stored.isOwn) await beginHistory(session, dialect, clock, stored, 0);
   await session.query("COMMIT");
 }
@@ -82,7 +83,11 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
-  const news = backend.news(tell);
+  const recent = createRecentChanges();
+  const news = backend.news(() => {
+    recent.othersCommitted();
+    tell();
+  });
   const reader = await backend.reader();
   const scanner = backend.scanner(reader);
   /** Publishers look each second. */
@@ -112,7 +117,8 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     clock,
     seen,
     connect: () => backend.connect("write"),
-    announce: (session) => news.announce(session),
+    announcement: news.announcement,
+    keep: recent.committed,
     verify: () => files?.verify(),
     committed: async (session, hasNews) => {
       if (hasNews) tell();
@@ -213,14 +219,12 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     },
     revision: async () => (await position()).rev,
     position,
-    changesSince: async (rev, limit, history) => {
-      const sets = await readChangesSince(readAnyway, position, { rev, limit, history });
-      // Planes, and the last good copy, must never be further than the database after a power cut.
-      await writer.synced();
-      // All nodes' commits are read here for this node's planes.
-      for (const { changes } of sets ?? []) seen.noteSerials(changes);
-      return sets;
-    },
+    changesSince: createChangeReader({
+      ...{ db: readAnyway, dialect, seen, recent, look, synced: writer.synced },
+      looked: (error) => {
+        wasPartial = error !== null && isPartial(error);
+      },
+    }),
     renewHistory: async () => {
       seen.note({ history: (await position()).history, rev: Number.MAX_SAFE_INTEGER });
       return position();

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import type { Position, Change, ChangeSet } from "./store.ts";
+import { positionOf, positionQuery, type StoredPosition } from "./history.ts";
+import type { SizedSet } from "./recent-changes.ts";
+import type { Change } from "./store.ts";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import { insertRows, type RowShape } from "#store/queries/rows.ts";
-import { type Dialect, kyselyOver, type Session } from "#store/queries/session.ts";
+import { insertRows, insertsOf, type RowShape } from "#store/queries/rows.ts";
+import { type Dialect, kyselyOver, type Session, type Statement } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
 
@@ -13,16 +15,19 @@ const TRIM_EVERY = 50;
 
 const CHANGE_ROW: RowShape = { table: "changes", columns: ["rev", "seq", "kind", "id", "value"] };
 
+/** More rows are written before the commit, some at a time. */
+const LAST_ROWS_MAX = 64;
+
 /**
  * Writes the changes and audit rows of units, and gives each unit with changes the next revision after `rev`. Returns the
- * units' revisions; null for those without changes.
+ * units' revisions, null for those without changes, and the statements that remain for the end of the transaction.
  */
 export async function flushUnits(
   session: Session,
   dialect: Dialect,
   rev: number,
   units: readonly OpenUnit[],
-): Promise<readonly (number | null)[]> {
+): Promise<{ readonly revs: readonly (number | null)[]; readonly statements: readonly Statement[] }> {
   let head = rev;
   const changeRows: unknown[][] = [];
   const revs = units.map((unit) => {
@@ -31,56 +36,51 @@ export async function flushUnits(
     unit.changes.forEach(({ kind, id, value }, seq) => changeRows.push([head, seq, kind, id, value]));
     return head;
   });
-  await insertRows(
-    session,
-    dialect,
+  const statements: Statement[] = [];
+  const add = async (shape: RowShape, rows: readonly (readonly unknown[])[]): Promise<void> => {
+    if (rows.length <= LAST_ROWS_MAX) statements.push(...insertsOf(dialect, shape, rows));
+    else await insertRows(session, dialect, shape, rows);
+  };
+  await add(
     AUDIT_ROW,
     units.flatMap((unit) => unit.audits),
   );
-  if (head === rev) return revs;
-  await insertRows(session, dialect, CHANGE_ROW, changeRows);
-  await session.query(`UPDATE counters SET value = ${dialect.placeholder(1)} WHERE name = 'rev'`, [head]);
+  if (head === rev) return { revs, statements };
+  await add(CHANGE_ROW, changeRows);
+  statements.push({ sql: `UPDATE counters SET value = ${dialect.placeholder(1)} WHERE name = 'rev'`, parameters: [head] });
   if (Math.floor(head / TRIM_EVERY) > Math.floor(rev / TRIM_EVERY)) {
     const db = kyselyOver(dialect, session.query);
     await deleteInChunks(db, { table: "changes", key: ["rev", "seq"], where: sql`rev <= ${head - REVISIONS_RETAINED}` });
   }
-  return revs;
+  return { revs, statements };
 }
 
-/**
- * See `Store.changesSince`. Every revision has rows, so a missing one was trimmed. `position` is read after the rows: if
- * the history is still the requested one, the rows belong to it.
- */
-export async function readChangesSince(
-  db: Kysely<Tables>,
-  position: () => Promise<Position>,
-  { rev, limit, history }: { readonly rev: number; readonly limit: number; readonly history: string | undefined },
-): Promise<readonly ChangeSet[] | null> {
-  const first = await readChangeSets(db, rev, limit);
-  const newest = await position();
-  if (history !== undefined && newest.history !== history) return null;
-  if (first.length > 0) return first[0]!.rev === rev + 1 ? first : null;
-  // No revision after `rev`: it is the newest, a commit came in between, or the rows were trimmed.
-  if (newest.rev === rev) return [];
-  const second = await readChangeSets(db, rev, limit);
-  return second[0]?.rev === rev + 1 ? second : null;
+/** Rows of one statement, so that they belong to the position that it read. */
+export interface FoundChanges {
+  readonly at: StoredPosition;
+  /** Those after a revision, oldest first. */
+  readonly sets: readonly SizedSet[];
 }
 
-async function readChangeSets(db: Kysely<Tables>, rev: number, limit: number): Promise<readonly ChangeSet[]> {
-  const rows = await db
-    .selectFrom("changes")
-    .selectAll()
-    .where("rev", ">", rev)
-    .where("rev", "<=", rev + limit)
-    .orderBy("rev")
-    .orderBy("seq")
-    .execute();
-  const sets: { rev: number; changes: Change[] }[] = [];
+export async function readChanges(db: Kysely<Tables>, dialect: Dialect, rev: number, limit: number): Promise<FoundChanges> {
+  const { rows } = await sql<Record<string, unknown>>`WITH place AS MATERIALIZED (${sql.raw(positionQuery(dialect))})
+    SELECT place.value, place.history, place.own, changes.rev, changes.kind, changes.id, changes.value AS entry FROM place
+    LEFT JOIN changes ON changes.rev > ${rev} AND changes.rev <= ${rev + limit} ORDER BY changes.rev, changes.seq`.execute(db);
+  const sets: { rev: number; changes: Change[]; chars: number }[] = [];
   for (const row of rows) {
-    const change = { kind: row.kind, id: row.id, value: row.value === null ? null : JSON.parse(row.value) };
-    const last = sets.at(-1);
-    if (last?.rev === row.rev) last.changes.push(change);
-    else sets.push({ rev: row.rev, changes: [change] });
+    // The database's place has no change after it.
+    if (typeof row["rev"] !== "number") continue;
+    const entry = row["entry"] as string | null;
+    if (sets.at(-1)?.rev !== row["rev"]) sets.push({ rev: row["rev"], changes: [], chars: 0 });
+    const last = sets.at(-1)!;
+    last.changes.push({ kind: String(row["kind"]), id: String(row["id"]), value: entry === null ? null : JSON.parse(entry) });
+    last.chars += entry?.length ?? 0;
   }
-  return sets;
+  return { at: positionOf(rows[0]), sets };
+}
+
+/** The sets that follow `rev` if none is missing. Every revision has rows, so a missing one was trimmed. */
+export function unbroken({ at, sets }: FoundChanges, rev: number): readonly SizedSet[] | null {
+  const first = sets[0]?.rev;
+  return first === rev + 1 || (first === undefined && at.rev === rev) ? sets : null;
 }

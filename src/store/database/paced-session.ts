@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Session } from "#store/queries/session.ts";
+import type { Session, Statement } from "#store/queries/session.ts";
 
 /**
  * Values that statements may take, write and return per tick. SQLite runs in the calling thread: a row of a record, with
@@ -26,6 +26,19 @@ export function pacedSession(session: Session): Session {
       left -= rows.length + Math.max(0, touched * VALUES_PER_ROW - parameters.length);
       return { rows, affected };
     },
+    // Only of a server, which does the work elsewhere.
+    ...(session.together && {
+      together: async (statements: readonly Statement[]) => {
+        if (left <= 0) {
+          await setImmediate();
+          left = VALUES_AT_ONCE;
+        }
+        const results = await session.together!(statements);
+        for (const { parameters = [] } of statements) left -= STATEMENT_VALUES + parameters.length;
+        for (const { rows } of results) left -= rows.length;
+        return results;
+      },
+    }),
     close: () => session.close(),
   };
 }

@@ -1,9 +1,11 @@
 import type { Clock } from "#kernel/clock.ts";
-import { beginHistory, type HighestPosition, isContinued, lockPosition } from "./history.ts";
+import { beginHistory, type HighestPosition, isContinued, type StoredPosition } from "./history.ts";
 import type { LogSyncs } from "./log-syncs.ts";
 import { flushUnits } from "./outbox.ts";
+import type { CollectedSet } from "./recent-changes.ts";
 import { pacedSession } from "./paced-session.ts";
-import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
+import { type Dialect, queryTogether, type Session, withFault } from "#store/queries/session.ts";
+import { createSavepoints, type Savepoints } from "./savepoints.ts";
 import type { Unit, Written } from "./store.ts";
 import { type OpenUnit, openUnit, unavailable, withinTime } from "./unit.ts";
 
@@ -11,8 +13,16 @@ export interface GroupDeps {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly seen: HighestPosition;
-  /** Tells other processes of changes that planes receive, in the transaction that has them. */
-  announce?(session: Session): Promise<void>;
+  /** The statement that tells other processes of changes that planes receive, in the transaction that has them. */
+  readonly announcement?: string | null;
+  /** Takes the changes of each unit once they are on disk, before anybody hears of them. */
+  keep?(history: string, sets: readonly CollectedSet[]): void;
+}
+
+/** A connection in a transaction that has the lock of the position. */
+export interface Begun {
+  readonly session: Session;
+  readonly stored: StoredPosition;
 }
 
 /** A unit that waits for its transaction. */
@@ -46,37 +56,40 @@ const WAIT_MS_MAX = 30_000;
 /** Throws if the transaction fails as a whole; units that failed before keep their own error. Null if nothing was committed. */
 export async function runGroup(
   deps: GroupDeps,
-  connection: Session,
+  { session: connection, stored }: Begun,
   units: readonly Pending[],
   syncs: LogSyncs,
 ): Promise<Committed | null> {
   const { dialect } = deps;
   const session = pacedSession(connection);
-  const stored = await lockPosition(session, dialect);
   const own = isContinued(stored, deps.seen.get()) ? stored : null;
   const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored, deps.seen.serial()));
   const finished: Finished[] = [];
-  // On PostgreSQL the savepoint also shows whether the unit has ignored a failed statement.
-  const isAlone = units.length === 1 && dialect.undo !== null;
+  // A savepoint copies each page that the unit changes; one that is alone is undone with its transaction.
+  const isAlone = units.length === 1;
+  const savepoints = createSavepoints(session, isAlone);
   for (const pending of units) {
-    const done = await runUnit(deps, session, pending, isAlone);
+    const done = await runUnit(deps, savepoints, pending);
     if (done) finished.push(done);
   }
   if (isAlone && finished.length === 0) {
     await session.query("ROLLBACK");
     return null;
   }
-  const revs = await flushUnits(
+  const { revs, statements } = await flushUnits(
     session,
     dialect,
     rev,
     finished.map(({ unit }) => unit),
   );
   const newest = revs.findLast((revision) => revision !== null) ?? rev;
-  if (newest !== rev) await deps.announce?.(session);
-  await syncs.commit(connection, () => session.query("COMMIT"));
+  const announcement = newest === rev || !deps.announcement ? [] : [{ sql: deps.announcement }];
+  const last = [...savepoints.ends(), ...statements, ...announcement, { sql: "COMMIT" }];
+  await syncs.commit(connection, () => queryTogether(session, last));
   return {
     acknowledge: () => {
+      const sets = finished.flatMap(({ unit: { changes } }, i) => (revs[i] ? [{ rev: revs[i], changes }] : []));
+      deps.keep?.(history, sets);
       finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
       deps.seen.note({ history, rev: newest });
     },
@@ -88,25 +101,21 @@ export async function runGroup(
 }
 
 /** Null if the unit failed and was undone, or is not begun. */
-async function runUnit({ dialect, clock }: GroupDeps, session: Session, pending: Pending, isAlone: boolean): Promise<Finished | null> {
+async function runUnit({ dialect, clock }: GroupDeps, savepoints: Savepoints, pending: Pending): Promise<Finished | null> {
   if (clock.monotonicMs() - pending.sinceMs > WAIT_MS_MAX) {
     pending.reject(unavailable(`a unit of work waited more than ${WAIT_MS_MAX} ms and was not begun`));
     return null;
   }
-  const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
-  // A savepoint copies each page that the unit changes; one that is alone is undone with its transaction.
-  const savepoint = async (...statements: readonly string[]): Promise<void> => {
-    if (!isAlone) for (const statement of statements) await session.query(`${statement} unit`);
-  };
-  await savepoint("SAVEPOINT");
+  const savepoint = savepoints.begin();
+  const unit = openUnit({ dialect, clock, run: savepoint.query });
   try {
     const result = await withinTime(pending.work(unit), pending.timeoutMs);
     unit.end();
-    await savepoint("RELEASE SAVEPOINT");
+    await savepoint.release(dialect);
     return { pending, unit, result };
   } catch (error) {
     unit.abandon();
-    await savepoint("ROLLBACK TO SAVEPOINT", "RELEASE SAVEPOINT");
+    await savepoint.undo();
     pending.reject(withFault(dialect, error));
     return null;
   }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Dialect, Session } from "./session.ts";
+import type { Dialect, Session, Statement } from "./session.ts";
 
 /** A table and its columns in the order of the values for `insertRows`. */
 export interface RowShape {
@@ -21,12 +21,23 @@ export async function insertRows(
   rows: readonly (readonly unknown[])[],
 ): Promise<void> {
   let done = 0;
-  for (const size of [LARGE, SMALL, rows.length % SMALL]) {
-    for (; size > 0 && rows.length - done >= size; done += size) {
-      await session.query(insertText(dialect, shape, size), rows.slice(done, done + size).flat());
-      if (done % ROWS_PER_TURN === ROWS_PER_TURN - size) await setImmediate();
-    }
+  for (const { sql, parameters } of insertsOf(dialect, shape, rows)) {
+    await session.query(sql, parameters);
+    done += parameters.length / shape.columns.length;
+    if (done % ROWS_PER_TURN === 0) await setImmediate();
   }
+}
+
+/** The statements of `insertRows`. */
+export function* insertsOf(
+  dialect: Dialect,
+  shape: RowShape,
+  rows: readonly (readonly unknown[])[],
+): Generator<Required<Statement>> {
+  let done = 0;
+  for (const size of [LARGE, SMALL, rows.length % SMALL])
+    for (; size > 0 && rows.length - done >= size; done += size)
+      yield { sql: insertText(dialect, shape, size), parameters: rows.slice(done, done + size).flat() };
 }
 
 const texts = new Map<string, string>();

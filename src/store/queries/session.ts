@@ -18,9 +18,24 @@ import type { Tables } from "./tables.ts";
 /** One connection to the database, used by one caller at a time. */
 export interface Session {
   query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
+  /** The same for several that do not need each other's rows, in order and in one message to a server; absent: call `query` for each. */
+  together?(statements: readonly Statement[]): Promise<readonly Rows[]>;
   /** Resolves when all commits so far are on disk, for which other threads wait; absent if COMMIT always waits for it. */
   synced?(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly parameters?: readonly unknown[];
+}
+
+/** The rows of the last statement. If one fails, those after it in a transaction have no effect. */
+export async function queryTogether(session: Session, statements: readonly Statement[]): Promise<Rows> {
+  let rows: Rows = { rows: [], affected: 0 };
+  if (session.together !== undefined) return (await session.together(statements)).at(-1) ?? rows;
+  for (const { sql, parameters } of statements) rows = await session.query(sql, parameters);
+  return rows;
 }
 
 export interface Rows {
@@ -133,6 +148,9 @@ const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   "58": "database_unavailable",
 };
 
+/** After the server's own wait. */
+const LOCK_NOT_AVAILABLE = "55P03";
+
 const property = (error: unknown, name: string): unknown => (error as Readonly<Record<string, unknown>> | null)?.[name];
 
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
@@ -192,7 +210,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     tableOptions: "",
     clusteredTableOptions: "",
     placeholder: (position) => `$${position}`,
-    isBusy: () => false,
+    isBusy: (error) => property(error, "code") === LOCK_NOT_AVAILABLE,
     isUniqueViolation: (error) => property(error, "code") === "23505",
     fault: (error) => {
       if (error instanceof DatabaseUnreachable) return "database_unavailable";

@@ -48,7 +48,7 @@ export async function openBackend(url: string): Promise<Backend> {
     return {
       dialect: DIALECTS.sqlite,
       // A file has one process.
-      news: () => ({ announce: async () => undefined, close: async () => undefined }),
+      news: () => ({ announcement: null, close: async () => undefined }),
       connect,
       reader: async () => {
         const reader = await connect("read");

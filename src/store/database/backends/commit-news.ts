@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Postgres } from "./postgres.ts";
-import type { Session } from "#store/queries/session.ts";
 
 /** Tells processes on one database of each other's commits, so that they need not wait until they look. */
 export interface CommitNews {
-  /** Must run in the transaction: others hear of it when it is committed. */
-  announce(session: Session): Promise<void>;
+  /** Must run in the transaction: others hear of it when it is committed. Null: nobody else can listen. */
+  readonly announcement: string | null;
   close(): Promise<void>;
 }
 
@@ -38,7 +37,7 @@ export function createCommitNews(listen: Postgres["listen"], heard: () => void):
   };
   const running = run();
   return {
-    announce: async (session) => void (await session.query("SELECT pg_notify($1, $2)", [CHANNEL, own])),
+    announcement: `NOTIFY ${CHANNEL}, '${own}'`,
     close: async () => {
       stopping.abort();
       await running;

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { DatabaseUnreachable, type Rows, type Session } from "#store/queries/session.ts";
+import { DatabaseUnreachable, type Rows, type Session, type Statement } from "#store/queries/session.ts";
 
 /** Connections to a PostgreSQL server. Every wait has a timeout. */
 export interface Postgres {
@@ -54,12 +54,14 @@ export function createPostgres(url: string): Postgres {
   return {
     query: async (sql, parameters = []) => toRows(await answered(pool.query(sql, parameters as unknown[]))),
     connect: async (options) => {
-      const client = new pg.Client(config(options));
+      const client = new pg.Client({ ...config(options), pipeline: true });
       // The next query on a broken connection rejects; without a listener the event would end the process.
       client.on("error", () => {});
       await answered(client.connect());
+      const together = (statements: readonly Statement[]): Promise<readonly Rows[]> => sendTogether(client, statements);
       return {
-        query: async (sql, parameters = []) => toRows(await answered(client.query(sql, parameters as unknown[]))),
+        query: async (sql, parameters = []) => (await together([{ sql, parameters }]))[0]!,
+        together,
         close: () => client.end(),
       };
     },
@@ -74,6 +76,32 @@ export function createPostgres(url: string): Postgres {
     },
     close: () => pool.end(),
   };
+}
+
+/** One write to the socket, instead of one for each statement after the answer to the one before. */
+async function sendTogether(client: pg.Client, statements: readonly Statement[]): Promise<readonly Rows[]> {
+  const { stream } = client.connection;
+  stream.cork();
+  const sent = messagesOf(statements).map(({ sql, parameters = [] }) => answered(client.query(sql, parameters as unknown[])));
+  stream.uncork();
+  // Others fail because of the first one.
+  for (const outcome of await Promise.allSettled(sent)) if (outcome.status === "rejected") throw outcome.reason;
+  // A message of several statements has an array of results.
+  const results = (await Promise.all(sent)).flat();
+  if (statements.at(-1)?.sql === "COMMIT" && results.at(-1)?.command !== "COMMIT")
+    throw new Error("the server has undone the transaction instead of committing it");
+  return results.map(toRows);
+}
+
+/** Those without parameters that follow each other are one message. */
+function messagesOf(statements: readonly Statement[]): readonly Statement[] {
+  const messages: Statement[] = [];
+  for (const { sql, parameters = [] } of statements) {
+    const before = messages.at(-1);
+    if (parameters.length > 0 || before === undefined || (before.parameters?.length ?? 0) > 0) messages.push({ sql, parameters });
+    else messages[messages.length - 1] = { sql: `${before.sql};\n${sql}` };
+  }
+  return messages;
 }
 
 const toRows = ({ rows, rowCount }: pg.QueryResult): Rows => ({ rows, affected: rowCount ?? 0 });
