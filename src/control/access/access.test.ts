@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FixedClock, fixedClock } from "#kernel/clock.ts";
+import { type FixedClock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
@@ -8,6 +8,7 @@ import { ALL_PERMISSION_GROUPS, PERMISSION_GROUPS, type PermissionGroupName } fr
 import type { TokenCreate } from "#model/access/token.ts";
 import type { TokenEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/database/store.ts";
+import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import type { Actor, Call } from "#control/call.ts";
 import { type Access, createAccess } from "./access.ts";
@@ -393,3 +394,68 @@ accessTest("a token created, changed or rolled by a limited token works no longe
   const free = await access.tokens.create(call(), owner, body({}));
   await assert.rejects(access.tokens.roll(call(limited), owner, free.id), isError("authentication_error"));
 });
+
+storeTest(
+  "a token stays known while records are written, and a revocation counts at once here and within a second elsewhere",
+  async ({ store, open, dialect }) => {
+    const clock = systemClock;
+    let reads = 0;
+    const counted: Store = new Proxy(store, {
+      get: (of, name) => {
+        if (name === "read") reads++;
+        return Reflect.get(of, name) as unknown;
+      },
+    });
+    const { account_id, token } = await bootstrap({ store, clock, sealer, email: "owner@example.com" });
+    const access = createAccess({ store: counted, clock, sealer });
+    // An SQLite file has one process.
+    const elsewhere = createAccess({ store: dialect === "sqlite" ? store : await open(), clock, sealer });
+    try {
+      const owner = await access.authenticate({ type: "token", secret: token ?? "" }, IP);
+      const control = await controlOver(store);
+      const zone = await control.control.zones.create(control.call(), { name: "example.test", account: { id: account_id } });
+      const policies = [
+        {
+          effect: "allow" as const,
+          resources: { [`com.cloudflare.api.account.${account_id}`]: "*" as const },
+          permission_groups: [{ id: groupId("DNS Write") }],
+        },
+      ];
+      const call = { actor: owner, request_id: "r", rev: null };
+      const { id, value: secret } = await access.tokens.create(call, { user_id: owner.user_id ?? "" }, { name: "minted", policies });
+      const asked = async (of: Access): Promise<string> => {
+        try {
+          const actor = await of.authenticate({ type: "token", secret }, IP);
+          await of.authorize(actor, { type: "zone", zone_id: zone.id }, ["DNS Write"]);
+          return "allowed";
+        } catch (error) {
+          return error instanceof PlatformError ? error.errorName : String(error);
+        }
+      };
+      assert.deepEqual([await asked(access), await asked(elsewhere)], ["allowed", "allowed"]);
+      const record = (name: string) =>
+        control.control.dnsRecords.create(
+          control.call(),
+          { id: zone.id, name: zone.name, account_id, plan: "free" },
+          { type: "A", name, content: "192.0.2.1" },
+        );
+      // A second may pass meanwhile on a busy machine, after which each value is read again.
+      const counts: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        await record(`n${i}`);
+        reads = 0;
+        assert.equal(await asked(access), "allowed");
+        counts.push(reads);
+      }
+      assert.ok(counts.includes(0), `${counts}`);
+      await access.tokens.remove(call, { user_id: owner.user_id ?? "" }, id);
+      assert.equal(await asked(access), "invalid_token", "at once");
+      const revokedAt = performance.now();
+      while ((await asked(elsewhere)) === "allowed") assert.ok(performance.now() - revokedAt < 2_000);
+      assert.equal(await asked(elsewhere), "invalid_token");
+    } finally {
+      access.close();
+      elsewhere.close();
+    }
+  },
+);

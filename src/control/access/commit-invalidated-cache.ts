@@ -2,8 +2,8 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Store } from "#store/database/store.ts";
 
 /**
- * Caches values from the store. A commit of this process invalidates all of them; a commit of another node within
- * `AGE_MS_MAX`. Missing values are not cached.
+ * Caches values from the store. A commit of this process invalidates all of them, unless it only wrote what no value is made of; a commit of
+ * another node within `AGE_MS_MAX`. Missing values are not cached.
  */
 export interface CommitInvalidatedCache<V> {
   get(key: string): Promise<V | undefined>;
@@ -23,6 +23,17 @@ export interface CommitInvalidatedCacheDeps<V> {
 
 /** Commits of other nodes are found by polling, which takes up to this long. */
 const AGE_MS_MAX = 1000;
+/** Data of the most frequent writes, which no credential, account or zone's place in one is made of. */
+const UNRELATED: ReadonlySet<string> = new Set([
+  "dns_records",
+  "dns_record_tags",
+  "dns_record_counts",
+  "dns_versions",
+  "dns_version_parts",
+  "zones.serial",
+  "zones.record_count",
+  "zones.dns_version_count",
+]);
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 interface Entry<V> {
@@ -36,8 +47,8 @@ interface Entry<V> {
 export function createCommitInvalidatedCache<V>(deps: CommitInvalidatedCacheDeps<V>): CommitInvalidatedCache<V> {
   const entries = new Map<string, Entry<V>>();
   let generation = 0;
-  const unsubscribe = deps.store.onCommit(() => {
-    generation++;
+  const unsubscribe = deps.store.onCommit((written) => {
+    if (written === undefined || written.values().some((name) => !UNRELATED.has(name))) generation++;
   });
 
   function start(key: string): Entry<V> {

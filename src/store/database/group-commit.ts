@@ -24,8 +24,8 @@ export interface GroupCommitDeps extends GroupDeps {
   connect(): Promise<Session>;
   /** Throws if what is written would not last. Called before each transaction, and again before its units are acknowledged. */
   verify(): void;
-  /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
-  committed(session: Session, news: boolean): Promise<void>;
+  /** Called after commits with the connection and what was written if planes have changes to receive; the next unit waits for it. */
+  committed(session: Session, news: ReadonlySet<string> | null): Promise<void>;
   /** Whether bulk units may begin; absent: always. */
   hasRoom?(): boolean;
   /** Whether planes have nearly all that was committed; absent: always. Answers to other writes wait for planes. */
@@ -110,10 +110,8 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       await syncs.run(session);
       deps.verify();
       for (const committed of commits) committed.acknowledge();
-      await deps.committed(
-        session,
-        commits.some(({ hasNews }) => hasNews),
-      );
+      const written = commits.flatMap(({ news }) => (news === null ? [] : [news]));
+      await deps.committed(session, written.length === 0 ? null : new Set(written.flatMap((names) => [...names])));
     } catch (error) {
       for (const committed of commits) committed.reject(withFault(deps.dialect, error));
       await discard();

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Fault, DIALECTS, type DialectName, kyselyOver } from "#store/queries/session.ts";
-import type { Store } from "./store.ts";
+import type { CommitListener, Store } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 /** Why the database is unavailable, for any client: without paths and names. */
@@ -18,7 +18,7 @@ export interface LazyStore extends Store {
 }
 
 export function createLazyStore(dialect: DialectName, first: Absence): LazyStore {
-  const listeners = new Set<() => void>();
+  const listeners = new Set<CommitListener>();
   let absence = first;
   let joined: Store | null = null;
   let closed = false;
@@ -68,8 +68,8 @@ export function createLazyStore(dialect: DialectName, first: Absence): LazyStore
       if (closed) return void opened.close();
       joined = opened;
       opened.followedBy(() => isFollowed());
-      const tell = (): void => {
-        for (const listener of listeners) listener();
+      const tell: CommitListener = (written) => {
+        for (const listener of listeners) listener(written);
       };
       opened.onCommit(tell);
       tell();

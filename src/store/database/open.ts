@@ -13,7 +13,7 @@ import { createStoreHealth } from "./health.ts";
 import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, positionOf, readPosition } from "./history.ts";
 import { migrate } from "./migrate.ts";
 import { createRecentChanges } from "./recent-changes.ts";
-import type { Position, Store } from "./store.ts";
+import type { CommitListener, Position, Store } from "./store.ts";
 
 export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
@@ -79,9 +79,9 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
   void condemned?.then((finding) => {
     isDamaged ||= finding !== null;
   });
-  const listeners = new Set<() => void>();
-  const tell = (): void => {
-    for (const listener of listeners) listener();
+  const listeners = new Set<CommitListener>();
+  const tell: CommitListener = (written) => {
+    for (const listener of listeners) listener(written);
   };
   const recent = createRecentChanges();
   const news = backend.news(() => {
@@ -120,8 +120,8 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     announcement: news.announcement,
     keep: recent.committed,
     verify: () => files?.verify(),
-    committed: async (session, hasNews) => {
-      if (hasNews) tell();
+    committed: async (session, written) => {
+      if (written !== null) tell(written);
       await checkpointer?.committed(session);
     },
     ...(checkpointer && { hasRoom: checkpointer.hasRoom }),

@@ -64,28 +64,31 @@ const commit = (store: Store, id: string) =>
     unit.audit(someAudit);
   });
 
-storeTest("a reader gets each commit once and in order, those of this process from memory, those of others from the database", async ({ store, open }) => {
-  const other = await open();
-  const { history } = await store.position();
-  const seen: string[] = [];
-  let at = 0;
-  const follow = async (): Promise<void> => {
-    for (const { rev, changes } of (await store.changesSince(at, 100, history)) ?? assert.fail("changes are gone")) {
-      assert.equal(rev, at + 1);
-      at = rev;
-      seen.push(...changes.map(({ id }) => id));
-    }
-  };
-  await commit(store, "own");
-  // As if the database had nothing: memory answers.
-  await store.write(({ db }) => sql`UPDATE changes SET id = 'from the database'`.execute(db));
-  await follow();
-  assert.deepEqual(seen, ["own"]);
-  await Promise.all([commit(other, "of another"), commit(store, "a"), commit(other, "b"), commit(store, "c")]);
-  await eventually(async () => {
+storeTest(
+  "a reader gets each commit once and in order, those of this process from memory, those of others from the database",
+  async ({ store, open }) => {
+    const other = await open();
+    const { history } = await store.position();
+    const seen: string[] = [];
+    let at = 0;
+    const follow = async (): Promise<void> => {
+      for (const { rev, changes } of (await store.changesSince(at, 100, history)) ?? assert.fail("changes are gone")) {
+        assert.equal(rev, at + 1);
+        at = rev;
+        seen.push(...changes.map(({ id }) => id));
+      }
+    };
+    await commit(store, "own");
+    // As if the database had nothing: memory answers.
+    await store.write(({ db }) => sql`UPDATE changes SET id = 'from the database'`.execute(db));
     await follow();
-    return at === 5;
-  });
-  assert.deepEqual(seen.toSorted(), ["a", "b", "c", "of another", "own"]);
-  assert.deepEqual(await store.changesSince(5, 100, history), []);
-});
+    assert.deepEqual(seen, ["own"]);
+    await Promise.all([commit(other, "of another"), commit(store, "a"), commit(other, "b"), commit(store, "c")]);
+    await eventually(async () => {
+      await follow();
+      return at === 5;
+    });
+    assert.deepEqual(seen.toSorted(), ["a", "b", "c", "of another", "own"]);
+    assert.deepEqual(await store.changesSince(5, 100, history), []);
+  },
+);

@@ -4,6 +4,7 @@ import type { LogSyncs } from "./log-syncs.ts";
 import { flushUnits } from "./outbox.ts";
 import type { CollectedSet } from "./recent-changes.ts";
 import { pacedSession } from "./paced-session.ts";
+import { ANYTHING } from "#store/queries/written.ts";
 import { type Dialect, queryTogether, type Session, withFault } from "#store/queries/session.ts";
 import { createSavepoints, type Savepoints } from "./savepoints.ts";
 import type { Unit, Written } from "./store.ts";
@@ -39,8 +40,8 @@ export interface Pending {
 export interface Committed {
   acknowledge(): void;
   reject(error: unknown): void;
-  /** Whether planes have changes to receive. */
-  readonly hasNews: boolean;
+  /** What was written if planes have changes to receive, else null. */
+  readonly news: ReadonlySet<string> | null;
 }
 
 /** A unit whose work is done and that waits for the commit. */
@@ -96,7 +97,7 @@ export async function runGroup(
     reject: (error) => {
       for (const { pending } of finished) pending.reject(error);
     },
-    hasNews: own === null || newest !== rev,
+    news: own === null ? new Set([ANYTHING]) : newest === rev ? null : new Set(finished.flatMap(({ unit }) => [...unit.written])),
   };
 }
 

@@ -62,6 +62,9 @@ export interface WriteOptions {
   readonly bulkOf?: string | undefined;
 }
 
+/** `written`: what the commits changed (`writtenBy`); absent: anything. */
+export type CommitListener = (written?: ReadonlySet<string>) => void;
+
 export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** Committed data only. */
@@ -85,7 +88,7 @@ export interface Store {
   /** Why writes fail at present, for any client; null if they work. Writes a row, but at most once a second. */
   health(): Promise<string | null>;
   /** Notifies that `changesSince` may have news; commits of other nodes are only found by polling. */
-  onCommit(listener: () => void): () => void;
+  onCommit(listener: CommitListener): () => void;
   /** While it returns false, for planes that are behind, units of large changes wait: for a second each, at most. */
   followedBy(isFollowed: () => boolean): void;
   close(): Promise<void>;

@@ -5,11 +5,14 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import type { RowShape } from "#store/queries/rows.ts";
 import { type Dialect, kyselyOver, type RunQuery } from "#store/queries/session.ts";
+import { writtenBy } from "#store/queries/written.ts";
 import type { AuditEntry, Change, Unit } from "./store.ts";
 
 /** A running unit with the data collected for the end of its transaction. */
 export interface OpenUnit extends Unit {
   readonly changes: readonly CollectedChange[];
+  /** What its queries change: names of `writtenBy`. */
+  readonly written: ReadonlySet<string>;
   /** Rows of `AUDIT_ROW`. */
   readonly audits: readonly (readonly unknown[])[];
   /** Ends the unit: later use of its `db`, `change` or `audit` fails. Throws if the audit row is missing. */
@@ -53,6 +56,7 @@ export interface UnitDeps {
 export function openUnit({ dialect, clock, run }: UnitDeps): OpenUnit {
   const changes: CollectedChange[] = [];
   const audits: unknown[][] = [];
+  const written = new Set<string>();
   let open = true;
   const assertOpen = (): void => {
     if (!open) throw new Error("this unit of work is over: await everything inside it");
@@ -60,11 +64,18 @@ export function openUnit({ dialect, clock, run }: UnitDeps): OpenUnit {
   return {
     changes,
     audits,
+    written,
     clock,
-    db: kyselyOver(dialect, async (sql, parameters) => {
-      assertOpen();
-      return run(sql, parameters);
-    }),
+    db: kyselyOver(
+      dialect,
+      async (sql, parameters) => {
+        assertOpen();
+        return run(sql, parameters);
+      },
+      (query) => {
+        for (const name of writtenBy(query)) written.add(name);
+      },
+    ),
     change: ({ kind, id, value }: Change) => {
       assertOpen();
       changes.push({ kind, id, value: json(value) });

@@ -105,12 +105,17 @@ export async function writeRecords(db: Db, zoneId: string, changes: readonly Rec
     if (after !== null) (before === null ? created : replaced).push(after);
     else if (before !== null) deleted.push(before.id);
   }
-  if (deleted.length > 0) await remove(db, tuples(deleted), zoneId);
-  if (replaced.length > 0) await replace(db, replaced.map(valuesOf));
-  if (replaced.length > 0) await removeTags(db, tuples(replaced.map(({ id }) => id)));
-  if (created.length > 0) await insert(db, created.map(valuesOf));
-  await insertTags(db, [...replaced, ...created].flatMap(tagTuples));
-  await countRecords(db, zoneId, changes);
+  const writes: readonly (() => Promise<unknown>)[] = [
+    () => remove(db, tuples(deleted), zoneId),
+    () => replace(db, replaced.map(valuesOf)),
+    () => removeTags(db, tuples(replaced.map(({ id }) => id))),
+    () => insert(db, created.map(valuesOf)),
+    () => insertTags(db, [...replaced, ...created].flatMap(tagTuples)),
+    () => countRecords(db, zoneId, changes),
+  ];
+  // Those of one record are one statement each, and so reach a server in this order without waiting for each other.
+  if (changes.length === 1) await Promise.all(writes.map((write) => write()));
+  else for (const write of writes) await write();
 }
 
 const tagTuples = ({ id, zone_id, name, tags }: DnsRecordRow): (string | number)[][] =>

@@ -72,10 +72,12 @@ export async function countRecords(
   }
   const tuples = [...added].filter(([, by]) => by !== 0);
   if (tuples.length === 0) return;
-  await add(db, tuples, zoneId);
   // Clients can invent any number of tags, so empty counts are deleted.
   const fewer = tuples.filter(([, by]) => by < 0).map(([facet]) => [facet]);
-  if (fewer.length > 0) await forgetEmpty(db, fewer, zoneId);
+  const counted = add(db, tuples, zoneId);
+  // One facet is one statement each, in this order.
+  if (tuples.length > 1) await counted;
+  await Promise.all([counted, forgetEmpty(db, fewer, zoneId)]);
 }
 
 /** Number of records with one of the facets, of which no record may have two; or of all others. */

@@ -29,11 +29,7 @@ export async function insertRows(
 }
 
 /** The statements of `insertRows`. */
-export function* insertsOf(
-  dialect: Dialect,
-  shape: RowShape,
-  rows: readonly (readonly unknown[])[],
-): Generator<Required<Statement>> {
+export function* insertsOf(dialect: Dialect, shape: RowShape, rows: readonly (readonly unknown[])[]): Generator<Required<Statement>> {
   let done = 0;
   for (const size of [LARGE, SMALL, rows.length % SMALL])
     for (; size > 0 && rows.length - done >= size; done += size)

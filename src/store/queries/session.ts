@@ -233,10 +233,14 @@ export const isUniqueViolation = (error: unknown): boolean => Object.values(DIAL
 /** Runs a compiled query for Kysely. The provider decides on which connection, and for how long. */
 export type RunQuery = (sql: string, parameters: readonly unknown[]) => Promise<Rows>;
 
+/** Called with the structure of each query before it runs. */
+export type SeeQuery = (query: CompiledQuery["query"]) => void;
+
 /** A Kysely that runs every query through `run` and refuses to manage transactions itself. */
-export function kyselyOver(dialect: Dialect, run: RunQuery): Kysely<Tables> {
+export function kyselyOver(dialect: Dialect, run: RunQuery, see?: SeeQuery): Kysely<Tables> {
   const connection: DatabaseConnection = {
     executeQuery: async <R>(query: CompiledQuery) => {
+      see?.(query.query);
       const { rows, affected } = await run(query.sql, query.parameters);
       return { rows: rows as R[], numAffectedRows: BigInt(affected) };
     },

@@ -134,9 +134,6 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const transferred = options.kind === "transfer";
     const steps = await judged(unit, zone, planned, { ...touched, recordCount: touched.record_count - added }, options);
     const changes = outcome(steps);
-    await writeRecords(unit.db, zone.id, changes);
-    await publish(unit, call, zone, changes, transferred ? null : view);
-    unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
     const version: NewVersion = {
       zone_id: zone.id,
       version: touched.serial,
@@ -147,7 +144,13 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       refers_to: options.refersTo ?? null,
       reason: options.reason ?? call.reason ?? null,
     };
-    await appendVersion(unit.db, version, changes);
+    // None needs the others' answers.
+    await Promise.all([
+      writeRecords(unit.db, zone.id, changes),
+      appendVersion(unit.db, version, changes),
+      publish(unit, call, zone, changes, transferred ? null : view),
+    ]);
+    unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
     // The caller of a transfer does not need the individual records.
     return changedRecords(transferred ? [] : steps, view, touched.serial);
   };

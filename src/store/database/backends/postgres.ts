@@ -78,12 +78,12 @@ export function createPostgres(url: string): Postgres {
   };
 }
 
-/** One write to the socket, instead of one for each statement after the answer to the one before. */
+/** One write to the socket for all statements of a tick, instead of one for each after the answer to the one before. */
 async function sendTogether(client: pg.Client, statements: readonly Statement[]): Promise<readonly Rows[]> {
   const { stream } = client.connection;
   stream.cork();
+  process.nextTick(() => stream.uncork());
   const sent = messagesOf(statements).map(({ sql, parameters = [] }) => answered(client.query(sql, parameters as unknown[])));
-  stream.uncork();
   // Others fail because of the first one.
   for (const outcome of await Promise.allSettled(sent)) if (outcome.status === "rejected") throw outcome.reason;
   // A message of several statements has an array of results.
