@@ -1,7 +1,8 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Fault, DIALECTS, type DialectName, kyselyOver } from "#store/queries/session.ts";
-import type { CommitListener, Store } from "./store.ts";
+import type { CommitListener } from "#store/queries/written.ts";
+import type { Store } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 /** Why the database is unavailable, for any client: without paths and names. */

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Dialect, kyselyOver, type Session, withFault } from "#store/queries/session.ts";
+import type { CommitListener } from "#store/queries/written.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { type Backend, openBackend, type Reader } from "./backends/backend.ts";
 import { beginWriting } from "./begin.ts";
@@ -13,7 +14,7 @@ import { createStoreHealth } from "./health.ts";
 import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, positionOf, readPosition } from "./history.ts";
 import { migrate } from "./migrate.ts";
 import { createRecentChanges } from "./recent-changes.ts";
-import type { CommitListener, Position, Store } from "./store.ts";
+import type { Position, Store } from "./store.ts";
 
 export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
@@ -84,9 +85,9 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     for (const listener of listeners) listener(written);
   };
   const recent = createRecentChanges();
-  const news = backend.news(() => {
+  const news = backend.news((written) => {
     recent.othersCommitted();
-    tell();
+    tell(written);
   });
   const reader = await backend.reader();
   const scanner = backend.scanner(reader);

@@ -4,8 +4,8 @@ import type { LogSyncs } from "./log-syncs.ts";
 import { flushUnits } from "./outbox.ts";
 import type { CollectedSet } from "./recent-changes.ts";
 import { pacedSession } from "./paced-session.ts";
-import { ANYTHING } from "#store/queries/written.ts";
-import { type Dialect, queryTogether, type Session, withFault } from "#store/queries/session.ts";
+import { ANYTHING, type WrittenNames } from "#store/queries/written.ts";
+import { type Dialect, queryTogether, type Session, type Statement, withFault } from "#store/queries/session.ts";
 import { createSavepoints, type Savepoints } from "./savepoints.ts";
 import type { Unit, Written } from "./store.ts";
 import { type OpenUnit, openUnit, unavailable, withinTime } from "./unit.ts";
@@ -15,7 +15,7 @@ export interface GroupDeps {
   readonly clock: Clock;
   readonly seen: HighestPosition;
   /** The statement that tells other processes of changes that planes receive, in the transaction that has them. */
-  readonly announcement?: string | null;
+  announcement?(written: WrittenNames): Statement | null;
   /** Takes the changes of each unit once they are on disk, before anybody hears of them. */
   keep?(history: string, sets: readonly CollectedSet[]): void;
 }
@@ -41,7 +41,7 @@ export interface Committed {
   acknowledge(): void;
   reject(error: unknown): void;
   /** What was written if planes have changes to receive, else null. */
-  readonly news: ReadonlySet<string> | null;
+  readonly news: WrittenNames | null;
 }
 
 /** A unit whose work is done and that waits for the commit. */
@@ -84,8 +84,9 @@ export async function runGroup(
     finished.map(({ unit }) => unit),
   );
   const newest = revs.findLast((revision) => revision !== null) ?? rev;
-  const announcement = newest === rev || !deps.announcement ? [] : [{ sql: deps.announcement }];
-  const last = [...savepoints.ends(), ...statements, ...announcement, { sql: "COMMIT" }];
+  const written = new Set(finished.flatMap(({ unit }) => [...unit.written]));
+  const announcement = newest === rev ? null : deps.announcement?.(written);
+  const last = [...savepoints.ends(), ...statements, ...(announcement ? [announcement] : []), { sql: "COMMIT" }];
   await syncs.commit(connection, () => queryTogether(session, last));
   return {
     acknowledge: () => {
@@ -97,7 +98,7 @@ export async function runGroup(
     reject: (error) => {
       for (const { pending } of finished) pending.reject(error);
     },
-    news: own === null ? new Set([ANYTHING]) : newest === rev ? null : new Set(finished.flatMap(({ unit }) => [...unit.written])),
+    news: own === null ? new Set([ANYTHING]) : newest === rev ? null : written,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { CommitListener } from "#store/queries/written.ts";
 import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import type { Tables } from "#store/queries/tables.ts";
@@ -61,9 +62,6 @@ export interface WriteOptions {
    */
   readonly bulkOf?: string | undefined;
 }
-
-/** `written`: what the commits changed (`writtenBy`); absent: anything. */
-export type CommitListener = (written?: ReadonlySet<string>) => void;
 
 export interface Store {
   readonly dialect: "sqlite" | "postgres";

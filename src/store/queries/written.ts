@@ -1,5 +1,11 @@
 import type { CompiledQuery, OperationNode } from "kysely";
 
+/** What was written: names of `writtenBy`. */
+export type WrittenNames = ReadonlySet<string>;
+
+/** `written`: what the commits changed; absent: anything. */
+export type CommitListener = (written?: WrittenNames) => void;
+
 /** Stands for everything: a statement whose effects nobody has read from its structure. */
 export const ANYTHING = "*";
 

@@ -1,4 +1,5 @@
 import { type Dialect, type DialectName, DIALECTS, type Rows, type Session } from "#store/queries/session.ts";
+import type { CommitListener } from "#store/queries/written.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { type CommitNews, createCommitNews } from "./commit-news.ts";
 import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
@@ -19,7 +20,7 @@ export interface Backend {
   /** `migrate` allows longer pauses than `write`, because no other writer runs yet and the machine may be busy at start. */
   connect(purpose: "write" | "read" | "migrate"): Promise<Session>;
   /** Commits of other processes. */
-  news(heard: () => void): CommitNews;
+  news(heard: CommitListener): CommitNews;
   /** Opens the connection for `read`, once the schema exists. */
   reader(): Promise<Reader>;
   /** The connection for `scan`. */
@@ -48,7 +49,7 @@ export async function openBackend(url: string): Promise<Backend> {
     return {
       dialect: DIALECTS.sqlite,
       // A file has one process.
-      news: () => ({ announcement: null, close: async () => undefined }),
+      news: () => ({ announcement: () => null, close: async () => undefined }),
       connect,
       reader: async () => {
         const reader = await connect("read");
