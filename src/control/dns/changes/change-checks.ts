@@ -16,18 +16,27 @@ export interface CheckContext {
   readonly beside: "all" | "own_type" | "nothing";
   /** Records that other chunks of the same change also modify; they are not checked against. */
   readonly ignored?: ReadonlySet<string>;
+  /** The result of `namesakes`, if it is known. */
+  readonly known?: readonly Namesake[] | undefined;
 }
+
+export type Namesake = Awaited<ReturnType<typeof recordsNamed>>[number];
+
+/** The zone's records with a name of the steps. */
+export const namesakes = (db: Unit["db"], zone: PlannedZoneRef, steps: readonly ChangeStep[]): Promise<readonly Namesake[]> =>
+  recordsNamed(db, zone.id, [...new Set(steps.flatMap(({ place }) => place?.name ?? []))]);
 
 /** Steps per tick of a large write. */
 const SLICE = 2000;
 
 /** Checks each step against the records as left by the previous steps: conflict, duplicate, size, quota. */
 export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
-  const names = new Set<string>();
-  if (context.beside !== "nothing") for (const { place } of steps) if (place) names.add(place.name);
-  const byName = new Map<string, Map<string, Sibling>>([...names].map((name) => [name, new Map()]));
-  for (const row of await recordsNamed(db, zone.id, [...names]))
-    if (context.ignored?.has(row.id) !== true) byName.get(row.name)?.set(row.id, row);
+  const byName = new Map<string, Map<string, Sibling>>();
+  if (context.beside !== "nothing") {
+    for (const { place } of steps) if (place) byName.set(place.name, new Map());
+    for (const row of context.known ?? (await namesakes(db, zone, steps)))
+      if (context.ignored?.has(row.id) !== true) byName.get(row.name)?.set(row.id, row);
+  }
   let recordCount = context.recordCount;
   for (const [index, step] of steps.entries()) {
     if (index % SLICE === SLICE - 1) await setImmediate();

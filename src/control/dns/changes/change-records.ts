@@ -5,7 +5,7 @@ import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { checkSteps, located } from "./change-checks.ts";
+import { type CheckContext, checkSteps, located, namesakes } from "./change-checks.ts";
 import { checkForeignKeys } from "./multi-signer-keys.ts";
 import { addedBy, type LargeChange, type LargeChanges } from "./large-change.ts";
 import { largeStep } from "./large-step.ts";
@@ -87,7 +87,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     zone: PlannedZoneRef,
     planned: readonly ChangeStep[],
     source: RecordSource & { readonly recordCount: number },
-    { kind, ignored }: ChunkedChangeOptions,
+    { kind, ignored, known }: ChunkedChangeOptions & Pick<CheckContext, "known">,
   ): Promise<readonly ChangeStep[]> => {
     const transferred = kind === "transfer";
     const steps = transferred ? planned : permittedSteps({ ...source, name: zone.name }, planned);
@@ -100,6 +100,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       // type.
       beside: transferred ? "nothing" : source.type === "secondary" ? "own_type" : "all",
       ...(ignored ? { ignored } : {}),
+      known,
     });
     return steps;
   };
@@ -128,11 +129,15 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const planned = withFixedTypes(planSteps(prepared, existing, context), call.rules);
     if (planned.length === 0) return changedRecords([], view, null);
     const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
-    const touched = await touchZone(unit, zone.id, added, 1);
+    const transferred = options.kind === "transfer";
+    // One message to a server: raising the serial changes no record.
+    const [touched, known] = await Promise.all([
+      touchZone(unit, zone.id, added, 1),
+      transferred || planned.length > 1 ? undefined : namesakes(unit.db, zone, planned),
+    ]);
     if (touched === undefined) throw new PlatformError("zone_not_found");
     assertNotUnderWay(touched.large_change, existing);
-    const transferred = options.kind === "transfer";
-    const steps = await judged(unit, zone, planned, { ...touched, recordCount: touched.record_count - added }, options);
+    const steps = await judged(unit, zone, planned, { ...touched, recordCount: touched.record_count - added }, { ...options, known });
     const changes = outcome(steps);
     const version: NewVersion = {
       zone_id: zone.id,
