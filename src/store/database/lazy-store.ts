@@ -1,6 +1,7 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Fault, DIALECTS, type DialectName, kyselyOver } from "#store/queries/session.ts";
+import { kyselyOver } from "#store/queries/kysely-over.ts";
+import { type Fault, DIALECTS, type DialectName } from "#store/queries/session.ts";
 import type { CommitListener } from "#store/queries/written.ts";
 import type { Store } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";

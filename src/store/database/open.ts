@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Dialect, kyselyOver, type Session, withFault } from "#store/queries/session.ts";
+import { kyselyOver } from "#store/queries/kysely-over.ts";
+import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
 import type { CommitListener } from "#store/queries/written.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { type Backend, openBackend, type Reader } from "./backends/backend.ts";

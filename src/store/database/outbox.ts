@@ -4,7 +4,8 @@ import type { SizedSet } from "./recent-changes.ts";
 import type { Change } from "./store.ts";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { insertRows, insertsOf, type RowShape } from "#store/queries/rows.ts";
-import { type Dialect, kyselyOver, type Session, type Statement } from "#store/queries/session.ts";
+import { kyselyOver } from "#store/queries/kysely-over.ts";
+import type { Dialect, Session, Statement } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
 

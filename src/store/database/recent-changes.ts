@@ -7,7 +7,7 @@ export interface RecentChanges {
   committed(history: string, sets: readonly CollectedSet[]): void;
   /** Another process may have committed: from now on the database knows more, until it was asked. */
   othersCommitted(): void;
-  /** Grows with each commit that this process knows of: what was asked before does not answer who asks after it. */
+  /** Grows with each commit that this process knows of: an earlier question does not answer a later one. */
   generation(): number;
   /** Call before the database is asked; the returned function takes what it answered, and up to which revision that is all. */
   asking(): (history: string, sets: readonly SizedSet[], newest: number) => void;

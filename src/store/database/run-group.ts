@@ -40,7 +40,7 @@ export interface Pending {
 export interface Committed {
   acknowledge(): void;
   reject(error: unknown): void;
-  /** What was written if planes have changes to receive, else null. */
+  /** Names of the written data if planes have changes to receive, else null. */
   readonly news: WrittenNames | null;
 }
 

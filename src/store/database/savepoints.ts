@@ -1,9 +1,10 @@
-import { type Dialect, queryTogether, type RunQuery, type Session, type Statement } from "#store/queries/session.ts";
+import type { RunQuery } from "#store/queries/kysely-over.ts";
+import { type Dialect, queryTogether, type Session, type Statement } from "#store/queries/session.ts";
 
-/** Undoes single units of a transaction. The statements for it go with the next one of the next unit, so that they take no time of their own. */
+/** Undoes single units of a transaction. The statements for it go with the next one of the next unit, so that they take no round trip. */
 export interface Savepoints {
   begin(): Savepoint;
-  /** What is left to be said before the commit. */
+  /** Statements that remain before the commit. */
   ends(): readonly Statement[];
 }
 

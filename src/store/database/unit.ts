@@ -4,14 +4,15 @@ import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import type { RowShape } from "#store/queries/rows.ts";
-import { type Dialect, kyselyOver, type RunQuery } from "#store/queries/session.ts";
+import { kyselyOver, type RunQuery } from "#store/queries/kysely-over.ts";
+import type { Dialect } from "#store/queries/session.ts";
 import { writtenBy } from "#store/queries/written.ts";
 import type { AuditEntry, Change, Unit } from "./store.ts";
 
 /** A running unit with the data collected for the end of its transaction. */
 export interface OpenUnit extends Unit {
   readonly changes: readonly CollectedChange[];
-  /** What its queries change: names of `writtenBy`. */
+  /** Names of the data that its queries change (`writtenBy`). */
   readonly written: ReadonlySet<string>;
   /** Rows of `AUDIT_ROW`. */
   readonly audits: readonly (readonly unknown[])[];

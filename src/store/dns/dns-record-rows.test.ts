@@ -7,7 +7,8 @@ import { systemClock } from "#kernel/clock.ts";
 import type { DnsRecordRow } from "./record-row.ts";
 import { recordsByIds, recordsNamed, writeRecords } from "./dns-record-rows.ts";
 import { migrate } from "#store/database/migrate.ts";
-import { DIALECTS, kyselyOver } from "#store/queries/session.ts";
+import { kyselyOver } from "#store/queries/kysely-over.ts";
+import { DIALECTS } from "#store/queries/session.ts";
 import { openSqlite } from "#store/database/backends/sqlite.ts";
 
 test("many records are read, written and deleted by their keys, without reading their zone", async () => {

@@ -15,7 +15,8 @@ import { sourceOf } from "./record-sources.ts";
 import { afterPrefix, keyTail } from "./record-keys.ts";
 import { reversed } from "#store/queries/reversed.ts";
 import { listRecordIds, listRecords } from "./record-lists.ts";
-import { DIALECTS, kyselyOver } from "#store/queries/session.ts";
+import { kyselyOver } from "#store/queries/kysely-over.ts";
+import { DIALECTS } from "#store/queries/session.ts";
 import { openSqlite } from "#store/database/backends/sqlite.ts";
 import type { Store } from "#store/database/store.ts";
 

@@ -8,7 +8,8 @@ import { systemClock } from "#kernel/clock.ts";
 import { migrate } from "#store/database/migrate.ts";
 import { openSqlite } from "#store/database/backends/sqlite.ts";
 import { deleteOwned, OWNED, CHUNK_ROWS } from "./in-chunks.ts";
-import { DIALECTS, kyselyOver, type Session } from "./session.ts";
+import { kyselyOver } from "./kysely-over.ts";
+import { DIALECTS, type Session } from "./session.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows of each kind that each owner has. */

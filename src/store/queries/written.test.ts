@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { DIALECTS, kyselyOver } from "./session.ts";
+import { kyselyOver } from "./kysely-over.ts";
+import { DIALECTS } from "./session.ts";
 import { writtenBy } from "./written.ts";
 
 test("the data that a query writes is read from its structure, and a query that cannot be read may write anything", async () => {

@@ -1,6 +1,6 @@
 import type { CompiledQuery, OperationNode } from "kysely";
 
-/** What was written: names of `writtenBy`. */
+/** The result of `writtenBy` for all queries of a commit. */
 export type WrittenNames = ReadonlySet<string>;
 
 /** `written`: what the commits changed; absent: anything. */

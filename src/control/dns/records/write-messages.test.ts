@@ -29,7 +29,7 @@ storeTest("a record is created with four messages to a PostgreSQL server, edited
   const { dnsRecords: records } = control;
   const { history } = await store.position();
   let id = "";
-  // What the creation of the zone began is over, and connections are open.
+  // The work that follows the creation of a zone is over, and connections are open.
   await records.create(call(), zone, { type: "A", name: "first", content: "192.0.2.1" });
   const steps = {
     create: async () => ({ id } = await records.create(call(), zone, { type: "A", name: "www", content: "192.0.2.1" })),
@@ -43,7 +43,7 @@ storeTest("a record is created with four messages to a PostgreSQL server, edited
       const before = await store.revision();
       const count = await socketWrites(async () => {
         await step();
-        // What the planes get is in memory.
+        // The changes for the planes are in memory.
         assert.equal((await store.changesSince(before, 10, history))?.length, 1);
       });
       fewest[name] = Math.min(count, fewest[name] ?? count);
