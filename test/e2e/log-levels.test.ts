@@ -58,7 +58,7 @@ test("log levels of areas change while the server runs, come back after their ti
     await call();
     return requests() > 0;
   });
-  assert.match(selvedge.log(), /"levels":\{"api":"debug","gateway":"warn"\}/);
+  await selvedge.logged(/"levels":\{"api":"debug","gateway":"warn"\}/);
 
   const reloaded = await run("reload", "--data", dataDir);
   assert.equal(reloaded.code, 0, reloaded.stderr);

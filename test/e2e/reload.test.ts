@@ -87,7 +87,7 @@ test("SIGHUP loads new certificates of API and gateway for new connections, and 
   await Promise.all(asking);
   assert.deepEqual(failures, []);
   assert.ok(asked > 4);
-  assert.match(selvedge.log(), /"has_new_certificate":true/);
+  await selvedge.logged(/"has_new_certificate":true/);
 });
 
 test("errors in a new configuration or certificate are logged and change nothing", async (t) => {
@@ -106,7 +106,7 @@ test("errors in a new configuration or certificate are logged and change nothing
   await writeFile(config, text.replace("= 100", '= "many"'));
   hangUp(server);
   await logged(server, /the configuration is invalid; nothing was changed/, 1);
-  assert.match(server.log(), /selvedge\.toml:5: api\.rate_limit_requests must be a whole number/);
+  await server.logged(/selvedge\.toml:5: api\.rate_limit_requests must be a whole number/);
   await isFirst();
 
   await writeFile(config, text);
@@ -115,7 +115,7 @@ test("errors in a new configuration or certificate are logged and change nothing
   await rename(otherCertificate, certificate);
   hangUp(server);
   await logged(server, /the configuration is invalid; nothing was changed/, 2);
-  assert.match(server.log(), /does not belong to the certificate/);
+  await server.logged(/does not belong to the certificate/);
   await isFirst();
   await rename(otherKey, key);
   const pair = readFileSync(certificate);
@@ -123,19 +123,19 @@ test("errors in a new configuration or certificate are logged and change nothing
   execFileSync("mkfifo", [certificate]);
   hangUp(server);
   await logged(server, /the configuration is invalid; nothing was changed/, 3);
-  assert.match(server.log(), /cert\.pem is not a regular file/);
+  await server.logged(/cert\.pem is not a regular file/);
   await isFirst();
   await rm(certificate);
   await writeFile(certificate, Buffer.concat(Array.from({ length: 300 }, () => pair)));
   hangUp(server);
   await logged(server, /the configuration is invalid; nothing was changed/, 4);
-  assert.match(server.log(), /cert\.pem has \d+ bytes, more than 131072/);
+  await server.logged(/cert\.pem has \d+ bytes, more than 131072/);
   await isFirst();
   await rm(config);
   execFileSync("mkfifo", [config]);
   hangUp(server);
   await logged(server, /the configuration is invalid; nothing was changed/, 5);
-  assert.match(server.log(), /cannot read the configuration file .*selvedge\.toml: .* is not a regular file/);
+  await server.logged(/cannot read the configuration file .*selvedge\.toml: .* is not a regular file/);
   await isFirst();
   await rm(config);
   await writeFile(config, text);
@@ -163,8 +163,8 @@ test("SIGHUP applies the settings that can change, and names those that need a r
   await write(7, "debug", 2, "2024-02-02");
   hangUp(selvedge);
   await logged(selvedge, /take effect after a restart/);
-  assert.match(selvedge.log(), /"changed":\["api\.rate_limit_requests","deprecations\.as_of","log\.level"\]/);
-  assert.match(selvedge.log(), /changes to edge\.workers take effect after a restart/);
+  await selvedge.logged(/"changed":\["api\.rate_limit_requests","deprecations\.as_of","log\.level"\]/);
+  await selvedge.logged(/changes to edge\.workers take effect after a restart/);
   assert.equal((await head()).get("api-version"), "2024-02-02");
   assert.equal((await head()).get("x-ratelimit-limit"), "7");
   assert.match((await head()).get("ratelimit-policy") ?? "", /w=4000$/, "a variable goes before the file, as at the start");
@@ -195,7 +195,7 @@ test("areas of the log have different levels, and SIGHUP changes them", async (t
   await writeFile(config, '[log]\nlevels = { edges = "debug" }\n');
   hangUp(selvedge);
   await logged(selvedge, /the configuration is invalid; nothing was changed/);
-  assert.match(selvedge.log(), /log\.levels must be areas of the log with levels, such as edge=warn; areas: api, jobs,/);
+  await selvedge.logged(/log\.levels must be areas of the log with levels, such as edge=warn; areas: api, jobs,/);
   assert.equal(selvedge.log().match(/"msg":"request"/g)?.length, before);
 });
 
@@ -320,7 +320,7 @@ test("runtime.native decides whether native system calls are used, and log, metr
       assert.ok(metrics.includes(`\nselvedge_transport_fallback${sample}\n`), `${sample}\n${selvedge.log()}`);
     }
     assert.equal(/^notice +.*runtime\.native is off/m.test(status), native === "off");
-    assert.match(selvedge.log(), native === "auto" ? /"msg":"native system calls are in use"/ : /"native":\[\],"fallback":\{/);
+    await selvedge.logged(native === "auto" ? /"msg":"native system calls are in use"/ : /"native":\[\],"fallback":\{/);
   }
 });
 

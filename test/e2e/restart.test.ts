@@ -93,7 +93,7 @@ test("a new process that cannot start changes nothing, and the command says why"
   const { code, stderr } = await restart(selvedge);
   assert.equal(code, 1);
   assert.match(stderr, /the new process cannot start: .*edge\.workers.*\. The running process goes on/);
-  assert.match(selvedge.log(), /edge\.workers/);
+  await selvedge.logged(/edge\.workers/);
   assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
   assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
 });

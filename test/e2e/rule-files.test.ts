@@ -70,7 +70,7 @@ test("SIGHUP reads the operator's lists and the Core Rule Set again without a re
   await writeFile(rules, core("2", "hello"));
   reload();
   await eventually(async () => (await version()) === "OWASP_CRS/2");
-  assert.match(selvedge.log(), /rules\.managed_lists_directory: .*open_proxies\.txt:2:1: not an address/);
+  await selvedge.logged(/rules\.managed_lists_directory: .*open_proxies\.txt:2:1: not an address/);
   assert.ok(await are("/", 403), "the list that was read before stays in use");
 
   await rm(join(lists, "open_proxies.txt"));
@@ -141,7 +141,7 @@ test("custom rows are read at the start and at SIGHUP, and a file with an error 
   await writeFile(file, row("three", "colour = 1\n"));
   reload();
   await eventually(() => selvedge.log().includes("stay in use"));
-  assert.match(selvedge.log(), /waf\.rows_file: .*rows\.toml:7:10: shop-three: unknown member \\"colour\\"/);
+  await selvedge.logged(/waf\.rows_file: .*rows\.toml:7:10: shop-three: unknown member \\"colour\\"/);
   assert.ok(await blocked("/?q=my+shop-two+order"), "what was read before stays in use");
 
   await managed({ rules: [{ id: first?.id, enabled: false }] });

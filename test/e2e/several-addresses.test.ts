@@ -103,7 +103,7 @@ test("DNS over TLS uses 853 where it may, and otherwise another port, with the r
   t.after(() => selvedge.kill());
   const others = selvedge.ready.further?.["dot"] ?? [];
   assert.notEqual(selvedge.ready.dot, "127.0.0.7:853");
-  assert.match(selvedge.log(), /"wanted_port":853,"reason":"[^"]*(?:EADDRINUSE|EACCES)[^"]*","msg":"DNS over TLS uses another port"/);
+  await selvedge.logged(/"wanted_port":853,"reason":"[^"]*(?:EADDRINUSE|EACCES)[^"]*","msg":"DNS over TLS uses another port"/);
   if (taken.listening) assert.deepEqual(others, ["127.0.0.8:853"]);
   await selvedge.stop();
 });

@@ -95,12 +95,11 @@ test("token commands work without a server, and on an external database", async 
   const second = await startSelvedge({ dataDir: data, env: { SELVEDGE_BOOTSTRAP_TOKEN: "preset-too-late" } });
   assert.equal((await api(second, reset.out.trim(), "GET", "/user/tokens/verify")).status, 200);
   assert.equal((await api(second, first.ready.token ?? "", "GET", "/user/tokens/verify")).status, 403);
-  assert.match(second.log(), /"level":40[^\n]*bootstrap\.token is ignored because it applies only to the first start/);
+  await second.logged(/"level":40[^\n]*bootstrap\.token is ignored because it applies only to the first start/);
   assert.equal((await api(second, "preset-too-late", "GET", "/user/tokens/verify")).status, 403);
   await second.stop();
   const third = await startSelvedge({ dataDir: data, env: { SELVEDGE_BOOTSTRAP_TOKEN: reset.out.trim() } });
-  assert.match(
-    third.log(),
+  await third.logged(
     /"level":30[^\n]*bootstrap\.token is ignored because it applies only to the first start: the database has this value already/,
   );
   await third.stop();

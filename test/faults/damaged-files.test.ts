@@ -49,7 +49,7 @@ for (const [what, damage, log] of SURVIVED) {
       assert.deepEqual(await resolver.resolve4("www.kept.example"), ["192.0.2.1"]);
       assert.equal((await api(selvedge, token, "GET", `/zones/${zone}/security/events`)).status, 200);
       assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
-      assert.match(selvedge.log(), log);
+      await selvedge.logged(log);
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
     }

@@ -77,7 +77,7 @@ async function assertServesAlone(selvedge: Selvedge, secret: string, code: numbe
   const { status, reasons } = await readiness(selvedge);
   assert.equal(status, 503);
   assert.match(reasons, reason);
-  assert.match(selvedge.log(), /the database is unavailable; the planes serve the last good copy/);
+  await selvedge.logged(/the database is unavailable; the planes serve the last good copy/);
 }
 
 async function assertJoins(selvedge: Selvedge, secret: string): Promise<void> {
@@ -174,7 +174,7 @@ test("with a full disk and no reserve at the start the planes serve, writes get 
   const selvedge = await startSelvedge({ dataDir });
   t.after(() => selvedge.kill());
   await assertServesAlone(selvedge, token, 10503, /its disk is full/);
-  assert.match(selvedge.log(), /the disk is full; events are dropped until space is available/);
+  await selvedge.logged(/the disk is full; events are dropped until space is available/);
   rmSync(join(disk, "filler"));
   await assertJoins(selvedge, token);
   assert.equal(readFileSync(join(dataDir, "ca.pem"), "utf8"), certificate);

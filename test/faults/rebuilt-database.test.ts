@@ -160,7 +160,7 @@ test("doctor --rebuild replaces a corrupt database from the snapshot: the answer
   assert.deepEqual([refused.status, refused.body.errors[0].code], [503, 10504]);
   assert.match(refused.body.errors[0].message, /rebuilds it with selvedge doctor --rebuild/);
   assert.match(await (await fetch(`${damaged.ready.ops}/readyz`)).text(), /selvedge doctor --rebuild/);
-  assert.match(damaged.log(), /rebuild what the last good copy contains with: selvedge doctor --rebuild --data /);
+  await damaged.logged(/rebuild what the last good copy contains with: selvedge doctor --rebuild --data /);
   const busy = await doctor(dataDir, "--rebuild");
   assert.equal(busy.code, 1);
   assert.match(busy.err, /another Selvedge is running/);

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ReadyLine } from "#app/operations/ready.ts";
 import { closedInTheEnd } from "#kernel/testing/left-open.ts";
+import { eventually } from "./eventually.ts";
 
 /** A server in a separate process, as an operator runs it. */
 export interface Selvedge {
@@ -14,6 +15,8 @@ export interface Selvedge {
   readonly pid: number;
   /** Standard output and error so far, the last 256 KiB. */
   log(): string;
+  /** Resolves when the log contains the text: lines arrive through a pipe, perhaps after what they tell of. */
+  logged(text: RegExp): Promise<void>;
   /** SIGTERM; resolves when the process has ended. Throws with the log at the timeout. */
   stop(timeoutMs?: number): Promise<Exit>;
   /** SIGKILL: the power cut. */
@@ -88,6 +91,10 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
       dataDir,
       pid: ready.pid,
       log,
+      logged: (text) =>
+        eventually(() => text.test(log())).catch(() => {
+          throw new Error(`the log does not contain ${text}; it ends with\n${log().slice(-SHOWN)}`);
+        }),
       stop: (stopTimeoutMs = 120_000) => end("SIGTERM", stopTimeoutMs),
       kill: () => end("SIGKILL", 60_000),
     };
@@ -119,6 +126,8 @@ const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SELVEDGE|NODE_TEST)_/.test(name)));
 
 const LOG_LENGTH_MAX = 256 * 1024;
+/** Characters of a log in an error. */
+const SHOWN = 4096;
 
 function keepLog(child: ChildProcess): () => string {
   let text = "";

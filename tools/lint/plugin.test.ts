@@ -26,6 +26,7 @@ const DB =
   "interface Db {\n  readonly deleteFrom: (table: string) => Db;\n  readonly updateTable: (table: string) => Db;\n  readonly selectFrom: (table: string) => Db;\n  readonly set: (values: object) => Db;\n  readonly where: (column: string, is: string, value: string | number) => Db;\n  readonly execute: () => void;\n}\n";
 const STATEMENTS = "selvedge(statements)";
 const COPIES = "selvedge(copies)";
+const LOGGED = "selvedge(logged)";
 
 const SAMPLES: readonly Sample[] = [
   { path: "src/edge/static.ts", text: `import { openStore } from "#store/database/open.ts"; openStore();`, fires: [LAYER] },
@@ -92,6 +93,16 @@ const SAMPLES: readonly Sample[] = [
   },
   { path: "src/edge/clock.test.ts", text: `export const t = Date.now();`, fires: [] },
   { path: "test/e2e/clock.ts", text: `export const t = performance.now();`, fires: [] },
+  {
+    path: "test/e2e/at-once.test.ts",
+    text: `import assert from "node:assert/strict"; declare const server: { log(): string }; assert.match(server.log(), /ready/);`,
+    fires: [LOGGED],
+  },
+  {
+    path: "test/e2e/never.test.ts",
+    text: `import assert from "node:assert/strict"; declare const server: { log(): string }; assert.doesNotMatch(server.log(), /ready/);`,
+    fires: [],
+  },
 
   {
     path: "src/edge/base.ts",
