@@ -17,6 +17,7 @@ export function injectsShell(text: string): boolean {
   charge(Math.min(text.length, PREFIX_BYTES_MAX) * BYTE_STEPS);
   // Markdown sets programs between such lines.
   if (text.startsWith("\x60\x60\x60")) return false;
+  if (isCommandLine(text.slice(0, REST_BYTES_MAX))) return true;
   const from = leading(text);
   for (let at = from; at < Math.min(text.length, from + PREFIX_BYTES_MAX); at++) {
     const opened = openerAt(text, at);
@@ -27,6 +28,7 @@ export function injectsShell(text: string): boolean {
     }
     charge(WORD_STEPS);
     const prefix = text.slice(from, at).trim();
+    if (text[at] === "&" && isBuild(text)) return false;
     // A word of a sentence before a program that Markdown sets apart.
     if (text[at] === "`" && prefix === "" && /^`[^`]{1,200}` [a-z]{2,15} [a-z]/.test(text.slice(at, at + 240))) return false;
     if (text[at] === "`" && text[at - 1] === " " && /^[a-z']{2,15}[:,]?$/.test(prefix)) return false;
@@ -42,6 +44,45 @@ export function injectsShell(text: string): boolean {
 }
 
 const REST_BYTES_MAX = 512;
+
+/** A script of a package: tools by their names, and files of the package that Node.js runs, as many as all succeed. */
+const isBuild = (text: string): boolean => text.length <= REST_BYTES_MAX && BUILD.test(text);
+
+const BUILD =
+  // linear: at most 512 bytes (longer texts are not tested)
+  /^[a-z][a-z-]{1,20} && node (?:--(?:test|watch|loader ts-node\/esm|enable-source-maps|no-warnings) ){0,3}(?!\S{0,200}(?:\.\.|tmp|upload|public|media))(?:\.\/)?(?:[a-z][\w-]{0,40}\/){0,5}(?:\*|[\w-]{1,60})(?:\.test|\.config)?\.[cm]?[jt]s$/;
+
+/** A whole command: a program and one that tells about the machine, or one that is fetched and run. */
+function isCommandLine(text: string): boolean {
+  const first = FIRST_COMMAND.exec(text);
+  const rest = first === null ? "" : text.slice(first[0].length);
+  const name = first?.[1] ?? "";
+  return (
+    (isProgram(name) && TELLING.test(rest)) ||
+    (MACHINE.test(name) && /^id\s{0,4}(?:$|[;|&#\n>])/.test(rest)) ||
+    FETCHED.test(text) ||
+    TOLD.test(text)
+  );
+}
+
+/** Substitutions within a sentence: texts about programs do not set these apart as they do others. */
+const TOLD =
+  /(?:`|\$\()\s?(?:whoami|uname(?:\s-\w{1,4})?|cat\s\/(?:etc|proc)\/[\w./]{1,40}|ifconfig|ipconfig|systeminfo|tasklist|sleep\s\d{1,5}|ping\s-[cn]\s?\d{1,5}\s[\w.]{1,60})\s?[`)]/;
+
+const FIRST_COMMAND =
+  // linear: at most 512 bytes (callers cut the text)
+  /^\s{0,4}([a-z][\w.-]{0,20})(?:\s[\w./=:@-]{1,60}){0,4}\s{0,4}(?:;|&&?|\|\|?)\s{0,4}/;
+
+/** Programs beside which `id` is a program, too, and not the name of a column. */
+const MACHINE = /^(?:id|ls|pwd|whoami|uname|ifconfig|ipconfig|netstat|hostname|echo|cat)$/;
+
+const TELLING =
+  // linear: at most 512 bytes (callers cut the text)
+  /^(?:sudo\s)?(?:\/(?:usr\/)?bin\/)?(?:whoami|uname(?:\s-\w{1,4})?|ifconfig|ipconfig|netstat|systeminfo|tasklist|printenv|cat\s\/(?:etc|proc|root)\/\S{1,60}|ls\s(?:-\w{1,5}\s)?\/\S{0,60})\s{0,4}(?:$|[;|&#\n>])/;
+
+const FETCHED =
+  // linear: at most 512 bytes (callers cut the text)
+  /^\s{0,4}(?:sudo\s)?(?:(?:curl|wget)\s[^\n]{3,400}|fetch\s[^\n]{1,200}:\/\/[^\n]{1,200})(?:\|\s{0,4}(?:sudo\s(?:-\w{1,3}\s){0,3})?(?:\w{1,20}=\S{0,40}\s){0,2}(?:\/?(?:usr\/)?bin\/)?(?:(?:ba|z|k|da|a)?sh|python[23]?|perl|php|ruby|node)(?=$|[\s;|&#)])|(?:;|&&)\s{0,4}(?:ba|z|k|da|a)?sh\s+[\w./-]{1,60}\s{0,4}(?:$|[;|&#]))|^\s{0,4}(?:\/?(?:usr\/)?bin\/)?(?:(?:ba|z|k|da|a)?sh|eval|source|\.|python[23]?|perl)\s(?:-\w{1,4}\s)?(?:<\(|\$\(|`)\s?(?:curl|wget|fetch)\s/;
 
 /** A path of wildcards, a program in a substitution, or one after a variable. */
 const isDisguised = (rest: string): boolean =>
