@@ -57,6 +57,10 @@ const WRAPPED: Readonly<Record<string, (text: string) => RequestChanges>> = {
     headers: { "content-type": ["text/plain"] },
     body: `${"a sentence & another = one; and more\n".repeat(400)}&q=${encodeURIComponent(text)}&x=1`,
   }),
+  "an attribute and a text in a document in a part with a file name": (text) => ({
+    headers: { "content-type": ["multipart/form-data; boundary=X"] },
+    body: `--X\r\nContent-Disposition: form-data; name="a"; filename="b.xml"\r\nContent-Type: text/xml\r\n\r\n<a><b c="1">${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</b></a>\r\n--X--\r\n`,
+  }),
   "a version before base64": (text) => cookie(`v1.${url64(text)}`),
   "a signature behind base64": (text) => cookie(`${url64(text)}.${SIGNATURE}`),
   "a public token": (text) => ({ headers: { Authorization: [`Bearer v4.public.${url64(json(text))}`] } }),
@@ -204,4 +208,26 @@ test("bodies in UTF-8 are not probed for codings, wherever a character is cut", 
       endCharging(spending);
       assert.equal(spending.steps, 0);
     }
+});
+
+test("operations of GraphQL that guess a secret are counted over a whole list", () => {
+  const send = (count: number, operation: (i: number) => string): RequestChanges => ({
+    headers: { "content-type": ["application/json"] },
+    body: JSON.stringify(Array.from({ length: count }, (_, i) => ({ query: operation(i), variables: {} }))),
+  });
+  for (const field of ["login", "verifyOtp", "resetPassword"]) {
+    const guess = (i: number): string => `mutation { ${field}(input: {code: "${1000 + i}"}) { token } }`;
+    assert.ok(isBlocked(send(10, guess)), field);
+    assert.ok(isBlocked(send(10, (i) => `mutation A($c: String) ${guess(i).slice("mutation ".length)}`)), field);
+    assert.ok(!isBlocked(send(1, guess)), field);
+  }
+  assert.ok(!isBlocked(send(10, (i) => `query Item { item(id: ${i}) { name price } }`)));
+  assert.ok(
+    !isBlocked(
+      send(
+        1,
+        () => "mutation Login { login(a: 1) { t } } mutation Otp { verifyOtp(c: 1) { t } } mutation Password { resetPassword(c: 1) { t } }",
+      ),
+    ),
+  );
 });

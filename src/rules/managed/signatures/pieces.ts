@@ -1,8 +1,9 @@
-import { type Argument, type ArgumentSource, createFindings } from "#rules/body/body-reading.ts";
+import { type Argument, type ArgumentSource, createFindings, type Findings } from "#rules/body/body-reading.ts";
 import { cookieArguments } from "#rules/body/cookies.ts";
 import { formArguments } from "#rules/body/form.ts";
 import { addJson } from "#rules/body/json-body.ts";
 import { eachInner, eachPacked, isPacked, packedText } from "#rules/body/inner-values.ts";
+import { addXmlBody } from "#rules/body/xml.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
 import { decodePercent } from "#rules/text/url-functions.ts";
 import type { RequestView } from "../../views.ts";
@@ -37,7 +38,9 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
       eachInner(name, take);
     }
     value(text.slice(0, FILE_BYTES_MAX), UPLOADS, "http.request.body.multipart", "");
-    for (const argument of argumentsOf(type.toLowerCase(), text)) takeArgument(argument, value, names);
+    const { args: inside, pieces } = contentOf(type.toLowerCase(), text);
+    for (const argument of inside) takeArgument(argument, value, names);
+    for (const piece of pieces) value(piece, BODY, "http.request.body.multipart", "");
   }
   const types = request.headers("content-type");
   if (isPacked(types)) eachPacked(packedText(reading.text, types), (text) => value(text, ARGUMENTS, "http.request.body.raw", ""));
@@ -52,12 +55,14 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 
-/** Scripts of pages send JSON as a part with a file name, and frameworks read it, or a form, as they read a body. */
-function argumentsOf(type: string, text: string): readonly Argument[] {
+/** Scripts of pages send JSON as a part with a file name, and frameworks read it, a form or a document, as they read a body. */
+function contentOf(type: string, text: string): Findings {
   const findings = createFindings();
   if (type.includes("json")) addJson(text, findings);
   else if (type.includes("urlencoded")) formArguments(text, "multipart", "", findings.args);
-  return findings.args;
+  // Pictures in SVG are files, which have their own rows.
+  else if (/[/+]xml/.test(type) && !type.includes("svg")) addXmlBody(text, true, findings);
+  return findings;
 }
 
 /** A program that servers run starts with its language's mark, or has it after an image's header. */
@@ -112,6 +117,9 @@ const CHAINS = /(?:constructor\.prototype|class\.module\.class)/i;
 function takeJoined(args: readonly Argument[], value: TakeValue): void {
   const joined = joinedByComments(args);
   if (joined !== "") value(joined, ARGUMENTS, "http.request.uri.args", "");
+  // Servers of GraphQL take a list of operations, which together ask for as much as one.
+  const operations = args.flatMap(({ source, path, value }) => (source === "json" && path === "query" && value !== "" ? [value] : []));
+  if (operations.length > 1) value(operations.join("\n"), ARGUMENTS, "http.request.body.raw", "query");
 }
 
 /** Fields whose values have their own grammar. Values that do not fit it are inspected all the same. */
