@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Clock } from "#kernel/clock.ts";
+import { limitRequestsAhead } from "#kernel/net/requests-ahead.ts";
 import { admitConnection, alwaysBusy, type ConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { createIdleConnections } from "./connection/idle-connections.ts";
 import { inTurns } from "./connection/request-turns.ts";
@@ -70,6 +71,7 @@ export function createHttp(
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
   for (const handler of app.server.listeners("request") as RequestListener[])
     app.server.off("request", handler).on("request", inTurns(handler));
+  limitRequestsAhead(app.server);
   app.server.prependListener("connection", (socket: Socket) => {
     const { remoteAddress = "" } = socket;
     if (!admitConnection(places, remoteAddress, alwaysBusy(socket), (closed) => socket.once("close", closed))) socket.destroy();

@@ -1,12 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** No client sends so many requests before it has the response to the first of them. */
-const AHEAD_MAX = 100;
-
 /**
  * Begins a request of a connection once the one before has its response, in a later tick, so that requests of other connections come
- * between those that a client sends at once. A client that sends too many ahead loses its connection.
+ * between those that a client sends at once. `limitRequestsAhead` bounds how many wait.
  */
 export function inTurns(handler: RequestListener): RequestListener {
   const ahead = new WeakMap<Socket, (() => void)[]>();
@@ -26,7 +23,6 @@ export function inTurns(handler: RequestListener): RequestListener {
       const mine: (() => void)[] = [];
       ahead.set(socket, mine);
       begin(req, res, mine);
-    } else if (waiting.length < AHEAD_MAX) waiting.push(() => begin(req, res, waiting));
-    else socket.destroy();
+    } else waiting.push(() => begin(req, res, waiting));
   };
 }

@@ -3,13 +3,11 @@ import type { AddressInfo } from "node:net";
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
+import { createServer } from "#kernel/net/node-http.ts";
 import { listenAtFurther } from "#kernel/process/further-listener.ts";
 import type { ListenPlace } from "#kernel/net/listen-place.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
-
-// An import would evaluate all exports of the module, and load Node.js's HTTP client with them.
-const { createServer } = process.getBuiltinModule("node:http");
 
 export interface OperationsListener {
   /** Its sockets, in the order of the addresses. */
