@@ -126,6 +126,25 @@ storeTest("a file of hundreds of records is written in pieces, between which oth
   assert.equal((await control.zoneFiles.import(call(), zone, hosts(501, 500), { proxied: false })).import?.status, "done");
 });
 
+storeTest("the reader of a zone file lets others run after 50 records, or 4 KB of long ones", async ({ store }) => {
+  const { read } = await imported(store);
+  /** Ticks of others while a file is read. */
+  const ticks = async (file: string): Promise<number> => {
+    let count = 0;
+    const other = (): void => {
+      count += 1;
+      next = setImmediate(other);
+    };
+    let next = setImmediate(other);
+    for await (const piece of read(file, 10_000)) assert.ok(piece.length > 0);
+    clearImmediate(next);
+    return count;
+  };
+  assert.ok((await ticks(hosts(1_000))) >= 19);
+  const long = Array.from({ length: 40 }, (_, i) => `t${i} 300 TXT ${`"${"x".repeat(250)}" `.repeat(8)}\n`).join("");
+  assert.ok((await ticks(long)) >= 12, "2 KB each");
+});
+
 storeTest("a replica that starts during an import has all of it at the end", async ({ store }) => {
   const { pieces, read, zone, call } = await imported(store);
   const planes: SnapshotState[] = [];
