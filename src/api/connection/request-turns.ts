@@ -1,9 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+/** Bound where Node's parser cannot be stopped earlier. */
+const AHEAD_MAX = 100;
+
 /**
  * Begins a request of a connection once the one before has its response, in a later tick, so that requests of other connections come
- * between those that a client sends at once. `limitRequestsAhead` bounds how many wait.
+ * between those that a client sends at once. `limitRequestsAhead` bounds how many wait, where it can.
  */
 export function inTurns(handler: RequestListener): RequestListener {
   const ahead = new WeakMap<Socket, (() => void)[]>();
@@ -23,6 +26,7 @@ export function inTurns(handler: RequestListener): RequestListener {
       const mine: (() => void)[] = [];
       ahead.set(socket, mine);
       begin(req, res, mine);
-    } else waiting.push(() => begin(req, res, waiting));
+    } else if (waiting.length < AHEAD_MAX) waiting.push(() => begin(req, res, waiting));
+    else socket.destroy();
   };
 }
