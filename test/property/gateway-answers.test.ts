@@ -312,6 +312,24 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
       );
     });
 
+    test("a response whose provider did not count has no usage", () => {
+      const uncounted = (value: object): object =>
+        JSON.parse(JSON.stringify(value, (key, member) => (key === "usage" || key === "usageMetadata" ? undefined : member)));
+      const emptied = (value: object): object =>
+        JSON.parse(JSON.stringify(value, (key, member) => (key === "usage" || key === "usageMetadata" ? { kind: "none" } : member)));
+      fc.assert(
+        fc.property(said, (it) => {
+          for (const without of [uncounted, emptied]) {
+            assert.equal("usage" in (dialect.answer(without(body(it)) as any, facts) as object), false);
+            const { pieces, isFinished } = translated(dialect, [streamOf(events(it).map(without))], facts);
+            assert.equal(isFinished, true);
+            assert.ok(pieces.every((piece: any) => piece.usage === null && piece.choices.length === 1));
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+
     test("an event that is not JSON, and an error event, give errors", () => {
       assert.equal(translated(dialect, [Buffer.from("data: {\n\n")]).errors.length, 1);
       const { errors, isFinished } = translated(dialect, [streamOf([error])]);

@@ -1,4 +1,4 @@
-import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, tierOf, toolCall } from "./completion.ts";
+import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, hasCounts, sumOf, tierOf, toolCall } from "./completion.ts";
 import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
@@ -71,14 +71,17 @@ export const anthropicFinish = (reason: unknown): FinishReason =>
   typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
 
 /** The provider counts tokens read from or written to its cache separately. */
-export const anthropicCounts = (usage: Json): Counts => ({
-  prompt: sumOf(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
-  completion: countOf(usage["output_tokens"]),
-  cached: countOf(usage["cache_read_input_tokens"]),
-  cacheWritten: countOf(usage["cache_creation_input_tokens"]),
-  reasoning: countOf(objectOf(usage["output_tokens_details"])?.["thinking_tokens"]),
-  tier: tierOf(usage["service_tier"]),
-});
+export const anthropicCounts = (usage: Json): Counts | undefined =>
+  hasCounts(usage)
+    ? {
+        prompt: sumOf(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
+        completion: countOf(usage["output_tokens"]),
+        cached: countOf(usage["cache_read_input_tokens"]),
+        cacheWritten: countOf(usage["cache_creation_input_tokens"]),
+        reasoning: countOf(objectOf(usage["output_tokens_details"])?.["thinking_tokens"]),
+        tier: tierOf(usage["service_tier"]),
+      }
+    : undefined;
 
 export function anthropicError(body: unknown, status: number): Json {
   const error = objectOf(objectOf(body)?.["error"]);

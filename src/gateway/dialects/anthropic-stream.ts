@@ -1,6 +1,6 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { anthropicCounts, anthropicError, anthropicFinish, citedPage } from "./anthropic-answer.ts";
-import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunkOf } from "./completion.ts";
+import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunksOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
 import { PlaceCounter, StreamedThoughts } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
@@ -46,7 +46,7 @@ export class AnthropicStream implements StreamTranslator {
   end(): readonly Json[] | undefined {
     if (!this.#isStopped) return undefined;
     const last = chunkOf(this.#facts, 0, {}, this.#finish);
-    return this.#facts.includeUsage ? [last, usageChunkOf(this.#facts, anthropicCounts(this.#usage))] : [last];
+    return [last, ...usageChunksOf(this.#facts, anthropicCounts(this.#usage))];
   }
 
   start(event: Json): StreamStep {

@@ -1,4 +1,4 @@
-import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, tierOf, toolCall } from "./completion.ts";
+import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, hasCounts, sumOf, tierOf, toolCall } from "./completion.ts";
 import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
@@ -53,8 +53,9 @@ export const bedrockFinish = (reason: unknown): FinishReason =>
   typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
 
 /** The provider counts tokens read from or written to its cache separately. */
-export function bedrockCounts(answer: Json): Counts {
+export function bedrockCounts(answer: Json): Counts | undefined {
   const usage = objectOf(answer["usage"]) ?? {};
+  if (!hasCounts(usage)) return undefined;
   return {
     prompt: sumOf(usage["inputTokens"], usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]),
     completion: countOf(usage["outputTokens"]),

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { bedrockCounts, bedrockError, bedrockFinish } from "./bedrock-answer.ts";
-import { type AnswerFacts, chunkOf, errorOf, type FinishReason, toolCall, usageChunkOf } from "./completion.ts";
+import { type AnswerFacts, chunkOf, errorOf, type FinishReason, toolCall, usageChunksOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
 import { PlaceCounter, StreamedThoughts } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
@@ -37,7 +37,7 @@ export class BedrockStream implements StreamTranslator {
   end(): readonly Json[] | undefined {
     if (this.#finish === undefined) return undefined;
     const last = chunkOf(this.#facts, 0, {}, this.#finish);
-    return this.#facts.includeUsage ? [last, usageChunkOf(this.#facts, bedrockCounts(this.#metadata))] : [last];
+    return [last, ...usageChunksOf(this.#facts, bedrockCounts(this.#metadata))];
   }
 
   start(): StreamStep {

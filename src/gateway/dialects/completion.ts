@@ -38,6 +38,9 @@ export function tierOf(name: unknown): string | undefined {
 
 const tierMembers = ({ tier }: Counts): Json => (tier === undefined ? {} : { service_tier: tier });
 
+/** Whether the provider counted: zeros in its place would be read as a free answer. */
+export const hasCounts = (usage: Json): boolean => Object.values(usage).some((value) => typeof value === "number");
+
 /** OpenAI's `usage`: cached tokens are part of the prompt, reasoning tokens part of the completion. */
 export const usageOf = ({ prompt, completion, cached = 0, cacheWritten = 0, reasoning = 0 }: Counts): Json => ({
   prompt_tokens: prompt,
@@ -85,14 +88,13 @@ const choiceOf = (index: number, { text, reasoning, calls, finish, refusal, more
 });
 
 /** A whole answer in the shape of a chat completion. */
-export const completionOf = (facts: AnswerFacts, choices: readonly ChoiceContent[], counts: Counts): Json => ({
+export const completionOf = (facts: AnswerFacts, choices: readonly ChoiceContent[], counts: Counts | undefined): Json => ({
   id: facts.id,
   object: "chat.completion",
   created: facts.createdSeconds,
   model: facts.model,
   choices: choices.map((choice, index) => choiceOf(index, choice)),
-  usage: usageOf(counts),
-  ...tierMembers(counts),
+  ...(counts === undefined ? {} : { usage: usageOf(counts), ...tierMembers(counts) }),
 });
 
 /** One chunk of a streamed response. */
@@ -111,16 +113,21 @@ export const chunkOf = (
   ...(facts.includeUsage ? { usage: null } : {}),
 });
 
-/** The chunk with the counts, which is the last one if the client asked for it. */
-export const usageChunkOf = (facts: AnswerFacts, counts: Counts): Json => ({
-  id: facts.id,
-  object: "chat.completion.chunk",
-  created: facts.createdSeconds,
-  model: facts.model,
-  choices: [],
-  usage: usageOf(counts),
-  ...tierMembers(counts),
-});
+/** The chunk with the counts, which is the last one if the client asked for it and the provider counted. */
+export const usageChunksOf = (facts: AnswerFacts, counts: Counts | undefined): readonly Json[] =>
+  facts.includeUsage && counts !== undefined
+    ? [
+        {
+          id: facts.id,
+          object: "chat.completion.chunk",
+          created: facts.createdSeconds,
+          model: facts.model,
+          choices: [],
+          usage: usageOf(counts),
+          ...tierMembers(counts),
+        },
+      ]
+    : [];
 
 /** An error in OpenAI's shape. In some dialects `code` is a number. */
 export const errorOf = (message: string, type: string, code: unknown = null): Json => ({

@@ -5,6 +5,7 @@ import {
   type FinishReason,
   completionOf,
   errorOf,
+  hasCounts,
   sumOf,
   tierOf,
   toolCall,
@@ -97,8 +98,9 @@ export function googleBlock(body: Json): string | undefined {
   return reason === undefined || message === undefined ? reason : `${reason}: ${message}`;
 }
 
-export function googleCounts(body: Json): Counts {
+export function googleCounts(body: Json): Counts | undefined {
   const usage = objectOf(body["usageMetadata"]) ?? {};
+  if (!hasCounts(usage)) return undefined;
   return {
     prompt: sumOf(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
     completion: sumOf(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),

@@ -1,5 +1,5 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
-import { type AnswerFacts, chunkOf, errorOf, type FinishReason, signatureMembers, usageChunkOf } from "./completion.ts";
+import { type AnswerFacts, chunkOf, errorOf, type FinishReason, signatureMembers, usageChunksOf } from "./completion.ts";
 import type { StreamStep, StreamTranslator } from "./dialect.ts";
 import {
   googleBlock,
@@ -51,7 +51,7 @@ export class GoogleStream implements StreamTranslator {
     if (body["error"] !== undefined) return { pieces: [], error: googleError(body, 502) };
     if (this.#choices.size === 0) this.#facts = googleFacts(body, this.#facts);
     this.#blocked ??= googleBlock(body);
-    if (objectOf(body["usageMetadata"]) !== undefined) this.#last = body;
+    if (googleCounts(body) !== undefined) this.#last = body;
     return { pieces: objectsOf(body["candidates"]).flatMap((candidate) => this.#candidate(candidate)) };
   }
 
@@ -64,7 +64,7 @@ export class GoogleStream implements StreamTranslator {
     }
     if (choices.length === 0 || choices.some(([, { finish }]) => finish === undefined)) return undefined;
     const last = [...first, ...choices.map(([index, { finish = "stop" }]) => chunkOf(this.#facts, index, {}, finish))];
-    return this.#facts.includeUsage ? [...last, usageChunkOf(this.#facts, googleCounts(this.#last))] : last;
+    return [...last, ...usageChunksOf(this.#facts, googleCounts(this.#last))];
   }
 
   #candidate(candidate: Json): readonly Json[] {

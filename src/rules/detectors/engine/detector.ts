@@ -47,7 +47,7 @@ export interface Detector {
   readonly anchors: readonly Anchor[];
   /**
    * Patterns for detectors that an anchor alone does not decide, tried in order. Sticky, without lookbehind, bounded: a
-   * pattern sees WINDOW_BYTES (scan.ts), one char per byte.
+   * pattern sees WINDOW_BYTES (scan.ts), one char per byte. A secret whose match ends with them goes on (long-values.ts).
    */
   readonly patterns: readonly Pattern[];
   /** Decides whether a match counts; these checks make a detector precise. */

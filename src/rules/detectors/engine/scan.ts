@@ -7,6 +7,7 @@ import { mayGoBack, mayGoOn } from "./cut-ends.ts";
 import type { Detector } from "./detector.ts";
 import { GRAM_BYTES } from "#rules/detectors/prefilter/gram-groups.ts";
 import { type Literal, LITERAL_BYTES_MAX } from "./literals.ts";
+import { LongValues } from "./long-values.ts";
 import type { Named } from "./named-index.ts";
 import { INPUT_BYTES } from "#rules/detectors/prefilter/layout.ts";
 import { AT_SIGN, COLON } from "#rules/detectors/prefilter/prefilter.ts";
@@ -61,6 +62,9 @@ const PLACE_CANDIDATES = 4;
 /** Bytes of text searched for labels that cost one candidate. */
 const LABEL_TEXT_A_CANDIDATE = 128;
 
+/** Bytes of a long value that cost one candidate: they are read, and not searched. */
+const LONG_VALUE_A_CANDIDATE = 2048;
+
 /** Customers' patterns may run on an engine that takes microseconds per byte, so they have a smaller budget. */
 export const CUSTOM_TRIES_MAX = 256;
 
@@ -110,6 +114,7 @@ export class BodyScanner {
   #isCut = false;
   #customTries = 0;
   readonly #tallies = new Tallies();
+  readonly #long = new LongValues((found) => this.#add(found));
   /** Positions of the view at which values may be hidden. Undefined in a rendered text. */
   #hidden: number[] | undefined = [];
 
@@ -128,7 +133,7 @@ export class BodyScanner {
   }
 
   get hasFindings(): boolean {
-    return !this.#tallies.isEmpty;
+    return !this.#tallies.isEmpty || !this.#long.isEmpty;
   }
 
   /** Bytes received so far. */
@@ -174,6 +179,7 @@ export class BodyScanner {
     const { bytes } = this;
     this.#isCut = isCut;
     this.#scanPlaces(this.#buffer.subarray(0, this.#filled), this.#filled);
+    this.#long.end();
     this.#next = this.#filled;
     return { findings: this.#tallies.findings(), limited: this.isLimited, bytes };
   }
@@ -191,6 +197,7 @@ export class BodyScanner {
 
   /** The prefilter gets parts smaller than its input, so that it sees their surroundings. */
   #scanPlaces(view: Buffer, end: number): void {
+    this.#long.goOn(view, this.#base);
     if (this.isLimited) return;
     const { prefilter } = this.#detectors;
     // A literal may begin before `end`, and the bytes by which it is found may be after it.
@@ -416,7 +423,9 @@ export class BodyScanner {
     const isSure = sureForm?.(text) === true || (sureBeside !== undefined && (named ?? this.#namedBefore(view, at)).has(detector));
     const [start, end] = detector.valueIn?.(text) ?? [0, text.length];
     const span = { from, to: from + text.length, valueFrom: from + start, valueTo: from + end };
-    this.#add({ detector, ...span, value: end - start === text.length ? text : text.slice(start, end), isSure });
+    const found = { detector, ...span, value: end - start === text.length ? text : text.slice(start, end), isSure };
+    if (detector.category !== "secrets" || text.length < WINDOW_BYTES || end < text.length) return this.#add(found);
+    this.#candidates += this.#long.add(found, view, this.#base) / LONG_VALUE_A_CANDIDATE;
   }
 
   #add(found: FoundValue): void {

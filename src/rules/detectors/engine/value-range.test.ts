@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { compileDetectors } from "./compiled.ts";
+import { VALUE_BYTES_MAX } from "./long-values.ts";
+import { BodyScanner, scanBuffer } from "./scan.ts";
 import { scanText } from "./scan-text.ts";
 import type { Finding } from "./tallies.ts";
 import { createValueHash } from "./value-hash.ts";
@@ -49,7 +51,7 @@ test("a hit is the value without its name", () => {
     assert.deepEqual(valuesIn(id, text), [value], text);
 });
 
-test("a long value is found whole or not at all, so that every rule has the same hash of it", () => {
+test("a long value is found whole, wherever it is cut, so that every rule has the same hash of it", () => {
   const part = (length: number): string =>
     Buffer.from(KEY.repeat(Math.ceil(length / KEY.length)).slice(0, length))
       .toString("base64url")
@@ -61,13 +63,51 @@ test("a long value is found whole or not at all, so that every rule has the same
     [36, 900, 86],
     [400, 1000, 700],
     [20, 3000, 43],
+    [20, 9000, 43],
   ])
-    for (const separator of [".", "-", "~"]) {
-      const value = lengths.map(part).join(separator);
+    for (const [separator, end] of [
+      [".", ""],
+      ["-", "=="],
+      ["~", "="],
+    ] as const) {
+      const value = `${lengths.map(part).join(separator)}${end}`;
       for (const text of [`{"access_token":"${value}"}`, `apiKey = "${value}"`, `Authorization: Bearer ${value}`])
-        for (const { detector, hits } of scanText(compiled, text).findings)
-          for (const hit of hits) assert.equal(hit.text, value, `${detector.id} in ${text.slice(0, 60)} (${value.length})`);
+        for (const blockBytes of [64, 700, 65_536]) {
+          const scanner = new BodyScanner(compiled, { buffer: scanBuffer(blockBytes) });
+          scanner.push(Buffer.from(text));
+          const hits = scanner.end().findings.flatMap((finding) => finding.hits.map((hit) => hit.text));
+          assert.ok(hits.length > 0, text.slice(0, 60));
+          for (const hit of hits) assert.equal(hit, value, `${text.slice(0, 60)} (${value.length}, ${blockBytes})`);
+        }
     }
+});
+
+test("a JSON Web Token that is longer than a window is found whole, and what follows is found too", () => {
+  const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const token = `${encoded({ alg: "RS256", typ: "JWT" })}.${encoded({ sub: KEY, scope: KEY.repeat(60) })}.${AWS.replace("/", "_").repeat(9)}`;
+  for (const before of [0, 300, 65_000]) {
+    const text = `${" ".repeat(before)}${token} and ${token} and clientSecret: "${KEY}"`;
+    const { findings } = scanText(compiled, text);
+    const hits = findings.flatMap((finding) => finding.hits).sort((a, b) => a.offset - b.offset);
+    assert.deepEqual(
+      hits.map((hit) => [hit.offset, hit.text]),
+      [
+        [before, token],
+        [before + token.length + 5, token],
+        [text.length - 1 - KEY.length, KEY],
+      ],
+    );
+  }
+});
+
+test("a value without an end is found up to a bound, in linear time", () => {
+  const text = `apiKey = "${KEY.repeat(100_000)}`;
+  const scanner = new BodyScanner(compiled, { buffer: scanBuffer() });
+  scanner.push(Buffer.from(text));
+  assert.equal(scanner.hasFindings, true);
+  const [finding] = scanner.end().findings;
+  assert.equal(finding?.hits[0]?.text, KEY.repeat(1000).slice(0, VALUE_BYTES_MAX));
+  assert.ok(scanner.candidates < 1000, String(scanner.candidates));
 });
 
 test("a token of everybody is published in whatever member or header it is", () => {
