@@ -1,4 +1,14 @@
-import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, hasCounts, sumOf, tierOf, toolCall } from "./completion.ts";
+import {
+  type AnswerFacts,
+  type Counts,
+  type FinishReason,
+  completionOf,
+  errorOf,
+  hasCounts,
+  sumOf,
+  tierOf,
+  toolCall,
+} from "./completion.ts";
 import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 

@@ -25,7 +25,10 @@ test("buffers that nobody used for an interval are given back, the others stay",
   const known = new Set(all);
   const held = (): number => {
     const taken = takeAll(pool, 12);
-    giveAll(pool, taken.filter((buffer) => known.has(buffer)));
+    giveAll(
+      pool,
+      taken.filter((buffer) => known.has(buffer)),
+    );
     return taken.filter((buffer) => known.has(buffer)).length;
   };
   assert.equal(held(), 10);
