@@ -15,7 +15,8 @@ test("the waiting bytes of many large responses need no new buffers once the poo
   giveAll(chunkPool, first);
   const second = takeAll(chunkPool, CHUNKS);
   giveAll(chunkPool, second);
-  assert.deepEqual(new Set(second), new Set(first));
+  // Not a comparison of sets: that compares their bytes when it fails.
+  assert.equal(new Set([...first, ...second]).size, CHUNKS);
 });
 
 test("buffers that nobody used for an interval are given back, the others stay", async () => {
