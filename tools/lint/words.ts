@@ -47,6 +47,12 @@ export const WORD_RULES: readonly WordRule[] = [
     most: { managed: 0, gateway: 2, control: 0, dashboard: 1, sources: 5, tests: 4, pages: 1 },
   },
   {
+    name: "amid in comments and pages",
+    pattern: /(?:^|\s)(?:\/\/|\/?\*\*?|[-|#>]|[A-Z]\w*) .*\bamid\b/,
+    instead: "`during`, `in the middle of`",
+    most: { managed: 0, gateway: 0, control: 0, dashboard: 0, sources: 0, tests: 0, pages: 0 },
+  },
+  {
     name: "anew",
     pattern: /\banew\b/,
     instead: "again",

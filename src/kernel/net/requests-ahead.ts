@@ -60,6 +60,6 @@ function endAfter(socket: Socket, due: ReadonlySet<ServerResponse>): void {
     if (!last.headersSent) last.shouldKeepAlive = false;
     last.once("close", end);
   }
-  // The bytes that follow begin amid a request. The parser has the socket until it returns.
+  // The bytes that follow start in the middle of a request, so nobody parses them. The parser has the socket until it returns.
   process.nextTick(() => socket.removeAllListeners("data").on("data", () => undefined));
 }

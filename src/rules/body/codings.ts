@@ -69,7 +69,7 @@ export const codingOf = rememberCharged(
   (a, b) => a === b,
 );
 
-/** Bytes from which a body's coding without marks is told. */
+/** A body that does not name its coding is recognized by this many bytes at its start. */
 const BEGIN_BYTES = 512;
 /** A text in UTF-8, whose last character may be cut. */
 const isText = (bytes: Buffer): boolean =>

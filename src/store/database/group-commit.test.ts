@@ -44,6 +44,24 @@ async function contents(store: Store) {
   };
 }
 
+storeTest(
+  "of a unit that fails nothing remains, not even statements that waited for their tick beside the one that failed",
+  async ({ store }) => {
+    await put(store, "a");
+    const rows = Array.from({ length: VALUES_AT_ONCE / 10 }, (_, i) => ({ name: `many-${i}`, value: "v", created_on: "" }));
+    const failing = (): Promise<unknown> =>
+      put(store, "fails", async (unit) => {
+        await unit.db.insertInto("secrets").values(rows).execute();
+        await Promise.all([insert(unit, "a"), insert(unit, "beside"), insert(unit, "beside too")]);
+      });
+    await assert.rejects(failing());
+    const [failed] = await Promise.allSettled([failing(), put(store, "b"), put(store, "c")]);
+    assert.equal(failed?.status, "rejected");
+    await delay(20);
+    assert.deepEqual((await contents(store)).rows, ["a", "b", "c"]);
+  },
+);
+
 storeTest("a failing unit is rolled back without the others of its group", async ({ store }) => {
   const failing = (name: string, then: (unit: Unit) => unknown) => put(store, name, then);
   const outcomes = await Promise.allSettled([

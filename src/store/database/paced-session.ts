@@ -10,15 +10,27 @@ export const VALUES_AT_ONCE = 2_000;
 /** A written or deleted row counts as this many values: those of a record, the most frequent kind. */
 export const VALUES_PER_ROW = 26;
 
-/** A session that yields to the event loop regularly, whichever caller queries and however many wait. */
+/**
+ * A session that yields to the event loop regularly, whichever caller queries and however many wait. Statements keep their order: one that
+ * undoes a unit must not overtake those of the unit that wait.
+ */
 export function pacedSession(session: Session): Session {
   let left = VALUES_AT_ONCE;
+  let waiting = 0;
+  let pause: Promise<void> | null = null;
+  /** All that wait go on in one tick: they were asked in one. */
+  const nextTick = async (): Promise<void> => {
+    waiting++;
+    pause ??= setImmediate().then(() => {
+      left = VALUES_AT_ONCE;
+      pause = null;
+    });
+    await pause;
+    waiting--;
+  };
   return {
     query: async (sql, parameters = []) => {
-      if (left <= 0) {
-        await setImmediate();
-        left = VALUES_AT_ONCE;
-      }
+      if (left <= 0 || waiting > 0) await nextTick();
       // Each statement has a fixed cost.
       left -= STATEMENT_VALUES + parameters.length;
       const { rows, affected, touched = 0 } = await session.query(sql, parameters);
@@ -29,10 +41,7 @@ export function pacedSession(session: Session): Session {
     // Only of a server, which does the work elsewhere.
     ...(session.together && {
       together: async (statements: readonly Statement[]) => {
-        if (left <= 0) {
-          await setImmediate();
-          left = VALUES_AT_ONCE;
-        }
+        if (left <= 0 || waiting > 0) await nextTick();
         const results = await session.together!(statements);
         for (const { parameters = [] } of statements) left -= STATEMENT_VALUES + parameters.length;
         for (const { rows } of results) left -= rows.length;

@@ -19,7 +19,7 @@ const milliseconds = (value: number): string => (value < 10 ? `${value.toFixed(1
 const isFromCache = ({ dimensions }: Group<Stamped>): boolean =>
   ["hit", "stale", "updating", "revalidated"].includes(dimensions["cacheStatus"] ?? "");
 
-/** Most 403 are blocked attacks, which are no fault of the site. */
+/** Most responses with 403 are blocked attacks and not faults of the site. */
 const errorKind = (status: number): string => (status === 403 ? "403" : status < 500 ? "Other 4xx" : "5xx");
 
 /** The metrics of the chart. Each has a figure above the chart, which selects it. */
