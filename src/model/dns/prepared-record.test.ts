@@ -250,6 +250,26 @@ test("targets of SVCB and HTTPS keep their trailing dot, and the record is the s
     }
 });
 
+test("the replacement of NAPTR keeps its trailing dot, and the record is the same without it", () => {
+  const fields = { order: 20, preference: 100, flags: "U", service: "E2U+sip", regex: "!^.* x$!sip:a b@example.net!" };
+  const write = (replacement: string): DnsRecordWrite => ({ type: "NAPTR", name: "n", data: { ...fields, replacement } });
+  const text = (replacement: string): DnsRecordWrite => ({
+    type: "NAPTR",
+    name: "n",
+    content: `20 100 "U" "E2U+sip" "${fields.regex}" ${replacement}`,
+  });
+  const plain = prepareRecord(write("_sip._udp.example.net"), FREE, OPEN);
+  for (const dotted of [write("_sip._udp.example.net."), text("_sip._udp.example.net.")]) {
+    const record = prepareRecord(dotted, FREE, OPEN);
+    assert.equal(record.content, `${plain.content}.`);
+    assert.equal((JSON.parse(record.data ?? "") as { replacement: string }).replacement, "_sip._udp.example.net.");
+    assert.equal(record.rdata, plain.rdata);
+    assert.equal(record.content_key, plain.content_key);
+  }
+  assert.equal(prepareRecord(text("_sip._udp.example.net"), FREE, OPEN).content, plain.content);
+  assert.ok(prepareRecord(write("."), FREE, OPEN).content.endsWith(" ."));
+});
+
 test("null means that a value was never set", () => {
   const write: DnsRecordWrite = {
     ...A,

@@ -165,8 +165,8 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
     const rdata = data === null ? encodeContent(type, read.text, options) : encodeData(type, data, options);
     const shown = describe(type, rdata);
     // TXT content stays as sent, however it is split on the wire (dns.md, "TXT").
-    if (SERVICE_TYPES.has(type) && isDotted(data === null ? content.trim().split(/\s+/)[1] : (data as { target?: unknown }).target))
-      return { ...withFinalDot(shown), priority: shown.priority, rdata };
+    const sent = data === null ? nameIn(type, content.trim()) : (data as Readonly<Record<string, unknown>>)[DOTTED[type]?.member ?? ""];
+    if (type in DOTTED && isDotted(sent)) return { ...withFinalDot(type, shown), priority: shown.priority, rdata };
     return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {
     if (error instanceof RdataError) throw contentError(type, faultyMember(descriptor, write, error, source), error.message);
@@ -186,22 +186,33 @@ function faultyMember(
   return source === "/data" && field !== undefined ? `/data/${field}` : source;
 }
 
-const SERVICE_TYPES: ReadonlySet<string> = new Set(["SVCB", "HTTPS"]);
+/**
+ * Types whose name keeps the final dot that it was sent with, because octoDNS compares it with what it sent: the member of
+ * `data`, and the position of the name in the content, counted from the end if negative.
+ */
+const DOTTED: Readonly<Record<string, { readonly member: string; readonly at: number }>> = {
+  SVCB: { member: "target", at: 1 },
+  HTTPS: { member: "target", at: 1 },
+  NAPTR: { member: "replacement", at: -1 },
+};
+
+const nameIn = (type: string, content: string): string | undefined => content.split(/\s+/).at(DOTTED[type]?.at ?? 0);
 
 /** A dot cannot be added to the root name. */
 const isDotted = (target: unknown): boolean => typeof target === "string" && target.length > 1 && target.endsWith(".");
 
-/** octoDNS compares the targets of SVCB and HTTPS with those it sent, which have a final dot. */
-function withFinalDot({ content, data }: Pick<Encoded, "content" | "data">): Pick<Encoded, "content" | "data"> {
-  const [priority = "", target = "", ...params] = content.split(" ");
-  const dotted = `${target}.`;
-  return { content: [priority, dotted, ...params].join(" "), data: data === null ? null : { ...data, target: dotted } };
+function withFinalDot(type: string, { content, data }: Pick<Encoded, "content" | "data">): Pick<Encoded, "content" | "data"> {
+  const { member, at } = DOTTED[type] as (typeof DOTTED)[string];
+  const words = content.split(" ");
+  const index = at < 0 ? words.length + at : at;
+  const dotted = `${words[index]}.`;
+  return { content: words.with(index, dotted).join(" "), data: data === null ? null : { ...data, [member]: dotted } };
 }
 
 /** Structured form and priority of RDATA, as a stored record with this content has them. */
 export function describedAs(type: string, rdata: Uint8Array, content: string): Pick<Encoded, "data" | "priority"> {
   const shown = describe(type, rdata);
-  const { data } = SERVICE_TYPES.has(type) && isDotted(content.split(" ")[1]) ? withFinalDot(shown) : shown;
+  const { data } = type in DOTTED && isDotted(nameIn(type, content)) ? withFinalDot(type, shown) : shown;
   return { data, priority: shown.priority };
 }
 

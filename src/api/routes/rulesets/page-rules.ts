@@ -6,8 +6,10 @@ import { PageRule, PageRuleEdit, PageRuleQuery, PageRuleWrite } from "#model/rul
 const PAGE_RULES = "/zones/:zone_id/pagerules";
 const PAGE_RULE = "/zones/:zone_id/pagerules/:pagerule_id";
 // Page rules here only determine where the previous WAF runs.
-const read = { method: "GET", scope: "zone", permissions: ["Zone Settings Read", "Zone Settings Write"], result: PageRule } as const;
-const write = { scope: "zone", permissions: ["Zone Settings Write"], paging: "one", invalid_body: "firewall_invalid" } as const;
+const WRITE = ["Page Rules Write", "Zone Write", "Zone Settings Write"] as const;
+const READ = ["Page Rules Read", "Zone Read", "Zone Settings Read", ...WRITE] as const;
+const read = { method: "GET", scope: "zone", permissions: READ, result: PageRule } as const;
+const write = { scope: "zone", permissions: WRITE, paging: "one", invalid_body: "firewall_invalid" } as const;
 
 export const PAGE_RULE_ROUTES: readonly Route[] = [
   route({

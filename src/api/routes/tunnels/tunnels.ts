@@ -12,8 +12,9 @@ import {
   TunnelQuery,
 } from "#model/tunnels/tunnel.ts";
 
-const READ = ["Cloudflare Tunnel Read", "Cloudflare Tunnel Write"] as const;
-const WRITE = ["Cloudflare Tunnel Write"] as const;
+/** The vendor renamed these groups and honours the former names. */
+const WRITE = ["Cloudflare Tunnel Write", "Cloudflare One Connectors Write", "Cloudflare One Connector: cloudflared Write"] as const;
+const READ = ["Cloudflare Tunnel Read", "Cloudflare One Connectors Read", "Cloudflare One Connector: cloudflared Read", ...WRITE] as const;
 const COLLECTION = "/accounts/:account_id/cfd_tunnel";
 const ITEM = `${COLLECTION}/:tunnel_id` as const;
 /** Ended on 2024-02-04 (SPEC 9). */

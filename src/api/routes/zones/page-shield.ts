@@ -13,8 +13,10 @@ import {
   PageShieldUpdate,
 } from "#model/zones/page-shield.ts";
 
-const READ = { method: "GET", scope: "zone", permissions: ["Zone Settings Read", "Zone Settings Write"] } as const;
-const WRITE = { scope: "zone", permissions: ["Zone Settings Write"], paging: "one" } as const;
+const WRITERS = ["Page Shield", "Domain Page Shield", "Zone Settings Write"] as const;
+const READERS = ["Page Shield Read", "Domain Page Shield Read", "Zone Settings Read", ...WRITERS] as const;
+const READ = { method: "GET", scope: "zone", permissions: READERS } as const;
+const WRITE = { scope: "zone", permissions: WRITERS, paging: "one" } as const;
 const per_page = { default: 10, max: 100 } as const;
 
 /** The paths had another name until 2022-10-11 (SPEC 9). */
