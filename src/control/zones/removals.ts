@@ -2,7 +2,7 @@ import type { Call } from "#control/call.ts";
 import { removeHostname } from "#control/hostnames/remove-hostname.ts";
 import { boundedChunks } from "#control/dns/changes/chunk-bound.ts";
 import { auditActor } from "#control/commit.ts";
-import { deleteRecords, someOfZone } from "#store/dns/dns-records.ts";
+import { deleteRecords, firstOfZone } from "#store/dns/dns-records.ts";
 import { deleteImportFilePart } from "#store/dns/dns-import-jobs.ts";
 import { deleteSomeParts, deleteSomeVersions } from "#store/dns/dns-versions.ts";
 import { deleteOrdersOfZone } from "#store/certificates/certificate-orders.ts";
@@ -84,7 +84,7 @@ const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) =
     for (const row of hostnames) await removeHostname(unit, call, row);
     if (hostnames.length > 0) return true;
     await deleteOrdersOfZone(unit.db, zone_id);
-    const [chunk] = boundedChunks(await someOfZone(unit.db, zone_id, RECORDS_AT_ONCE), (record) => record);
+    const [chunk] = boundedChunks(await firstOfZone(unit.db, zone_id, RECORDS_AT_ONCE), (record) => record);
     if (chunk === undefined) return deleteSomeVersions(unit.db, zone_id, VERSIONS_AT_ONCE);
     const ids = chunk.map(({ id }) => id);
     await deleteRecords(unit.db, ids);

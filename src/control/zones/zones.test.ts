@@ -132,8 +132,9 @@ storeTest("deleting a zone deletes all its records, however many", async ({ stor
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "large.example", account: { id: account_id } });
   const zone = { id, name, account_id, plan: "enterprise" };
-  const lines = Array.from({ length: 1500 }, (_, i) => `h${i} 300 A 192.0.2.1`);
+  const lines = Array.from({ length: 1500 }, (_, i) => `h${i} 300 A 192.0.2.${i % 7}`);
   await control.zoneFiles.import(call(), zone, lines.join("\n"), { proxied: false });
+  const byName = await store.read.selectFrom("dns_records").select("id").orderBy("name").execute();
   const versions = async () => (await store.read.selectFrom("dns_versions").select("version").execute()).length;
   const deletion = call();
   await control.zones.delete(deletion, id);
@@ -151,7 +152,11 @@ storeTest("deleting a zone deletes all its records, however many", async ({ stor
   const gone = deltas.map(({ changes }) =>
     changes.filter(({ kind, value }) => kind === "record" && value === null).map((change) => change.id),
   );
-  assert.equal(new Set(gone.flat()).size, 1500);
+  assert.deepEqual(
+    gone.flat(),
+    byName.map((row) => row.id),
+    "records of one unit share pages of the indexes",
+  );
   assert.equal(gone[0]?.length, 0, "the zone goes before its records");
   assert.ok(Math.max(...gone.map((ids) => ids.length)) <= 100, "other writes wait for some records at most");
   assert.deepEqual(await store.read.selectFrom("dns_records").select("zone_id").execute(), [{ zone_id: again.id }]);

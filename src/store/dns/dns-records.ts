@@ -36,9 +36,15 @@ const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "pr
 export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>
   db.selectFrom("dns_records").select(SNAPSHOT_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
 
-/** Some of the zone's records; an empty array when none are left. */
-export const someOfZone = (db: Db, zoneId: string, limit: number) =>
-  db.selectFrom("dns_records").select(["id", "name", "content", "rdata"]).where("zone_id", "=", zoneId).limit(limit).execute();
+/** The zone's first records by name, so that those of one unit share pages of the indexes; an empty array when none are left. */
+export const firstOfZone = (db: Db, zoneId: string, limit: number) =>
+  db
+    .selectFrom("dns_records")
+    .select(["id", "name", "content", "rdata"])
+    .where("zone_id", "=", zoneId)
+    .orderBy("name")
+    .limit(limit)
+    .execute();
 
 export async function deleteRecords(db: Db, ids: readonly string[]): Promise<void> {
   await db.deleteFrom("dns_records").where("id", "in", ids).execute();
