@@ -69,6 +69,8 @@ const RULE = 'SecRule ARGS "@rx a" "id:1"\n';
 /** Invalid source, the position of the error, and the beginning of its message. */
 const REFUSED: readonly (readonly [source: string, line: number, column: number, message: RegExp])[] = [
   ["SecFoo a", 1, 1, /unknown directive SecFoo/],
+  ['SecRuleScript a.lua "id:1"', 1, 1, /Lua script.*remove the rule or its plugin/],
+  ['SecRule ARGS "@inspectFile a.lua" "id:1"', 1, 15, /Lua script.*remove the rule or its plugin/],
   [`${RULE}SecRule BAR "@rx a" "id:2"`, 2, 9, /unknown variable BAR/],
   ['SecRule ARGS "@foo a" "id:1"', 1, 15, /unknown operator @foo/],
   ['SecRule ARGS "@rx a" "id:1,foo"', 1, 28, /unknown action foo/],

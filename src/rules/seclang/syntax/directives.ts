@@ -51,10 +51,12 @@ export function readDirectives({ name, content }: SourceFile): readonly Directiv
   return directives;
 }
 
-const unknown = (word: string): string =>
-  word.startsWith("<")
-    ? "sections of the web server, such as <IfModule>, are not understood; leave them out"
-    : `unknown directive ${word.slice(0, 60)}`;
+function unknown(word: string): string {
+  if (word.startsWith("<")) return "sections of the web server, such as <IfModule>, are not understood; leave them out";
+  if (word.toLowerCase() === "secrulescript")
+    return "SecRuleScript runs a Lua script, which Selvedge does not do; remove the rule or its plugin";
+  return `unknown directive ${word.slice(0, 60)}`;
+}
 
 type Reader = (words: readonly Text[], line: Text) => Directive;
 

@@ -52,6 +52,8 @@ export function readOperator(given: Text): OperatorRef {
   const end = source.text.search(/[ \t]/);
   const word = source.text.slice(1, end === -1 ? undefined : end);
   const name = NAMES.get(word.toLowerCase());
+  if (word.toLowerCase() === "inspectfile")
+    return refuse(source, "@inspectFile runs a program or a Lua script, which Selvedge does not do; remove the rule or its plugin");
   if (name === undefined)
     return refuse(source, `unknown operator @${word}; known are ${[...NAMES.values()].map((known) => `@${known}`).join(", ")}`);
   const argument = withoutLead(slice(source, end === -1 ? source.text.length : end));
