@@ -4,6 +4,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client.ts";
+import { backToPlace } from "./shell/provider.ts";
 import { router } from "./router.tsx";
 import { theme } from "./theme.ts";
 
@@ -32,5 +33,6 @@ const app = (
   </MantineProvider>
 );
 
+backToPlace();
 // The router shows nothing until the code of the first page has been loaded; the document has a sign of loading until then.
 void router.load().finally(() => createRoot(document.querySelector("#root")!).render(app));

@@ -165,13 +165,17 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     const call = apiCaller(server.ready);
     const account = `/accounts/${server.ready.account_id}`;
     const [role] = await succeed(call("GET", `${account}/roles`));
-    await succeed(call("POST", `${account}/members`, { email: "bo@example.com", roles: [role.id] }));
+    const { invitation } = await succeed(call("POST", `${account}/members`, { email: "bo@example.com", roles: [role.id] }));
     await page.goto(`${origin()}/account/members`);
     await page.getByRole("button", { name: "Change bo@example.com" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Withdraw the invitation" }).click();
     await dialog.getByRole("button", { name: "Yes, remove" }).click();
     await page.getByText("bo@example.com").first().waitFor({ state: "detached" });
+    await page.goto(`${origin()}/#invitation=${invitation.secret}`);
+    await page.getByText("The invitation does not exist, or has ended.").waitFor();
+    await page.getByRole("link", { name: "Go to the dashboard" }).click();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     const groups: { id: string; name: string }[] = await succeed(call("GET", `${account}/tokens/permission_groups`));
     const permission_groups = groups.filter(({ name }) => name === "Account Settings Read").map(({ id }) => ({ id }));
     const policies = [

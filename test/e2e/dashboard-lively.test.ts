@@ -170,6 +170,9 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await page.getByRole("button", { name: "Add a rule" }).first().click();
     const form = page.getByRole("dialog");
     await form.getByLabel("Name").fill("Wages are for Germany");
+    await form.getByLabel("Value of condition 1").fill("");
+    await form.getByRole("button", { name: "Save the rule" }).click();
+    await form.locator("input:focus:invalid").waitFor();
     await form.getByLabel("Value of condition 1").fill("/wages");
     await form.getByRole("button", { name: "Add a condition" }).click();
     await form.getByLabel("Comparison of condition 2").selectOption("not in");
@@ -191,6 +194,14 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
       .getByText(/unknown field/)
       .first()
       .waitFor();
+    await write("ip.src.coun");
+    const completions = form.getByRole("listbox", { name: "Completions" });
+    await completions.waitFor();
+    await page.keyboard.press("Escape");
+    await completions.waitFor({ state: "detached" });
+    await editor.press("t");
+    await completions.getByRole("option", { name: "ip.src.country" }).click();
+    await form.getByText("ip.src.country", { exact: true }).waitFor();
     await write('http.request.uri.path contains "/wages" and ip.src.country ne "DE"');
     await form.getByText("The expression can be read.").waitFor();
     await form.getByLabel("How the expression is made").selectOption("build");
@@ -280,7 +291,8 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     assert.deepEqual(await graveViolations(page), []);
     await page.getByRole("button", { name: "Show its log" }).click();
     await page.getByRole("dialog").getByText("gpt-4o-mini (openai)").waitFor();
-    await page.getByRole("button", { name: "Close" }).click();
+    await page.keyboard.press("Escape");
+    await page.waitForFunction("document.activeElement.textContent.includes('Show its log')");
     await page.getByRole("button", { name: /API call/ }).click();
     assert.equal(await page.getByText("sk-of-the-test").count(), 0, "the panel with the calls does not show keys");
     const tried = (body: object) =>

@@ -170,6 +170,10 @@ describe("operations in the dashboard", { skip: chrome === undefined && "chromiu
       rules.map(({ description }: { description: string }) => description),
       ["Third", "First", "Second"],
     );
+    await page.getByRole("button", { name: "Move rule 2 down" }).focus();
+    await page.keyboard.press("Enter");
+    await rows.nth(2).getByText("First", { exact: true }).waitFor();
+    assert.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "Move rule 3 down");
   });
 
   test("a secondary nameserver is added, linked to the zone and removed", async () => {

@@ -192,6 +192,9 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.locator("input[name=password]").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     // The code before this one was used up.
+    await page.getByRole("textbox", { name: "Code" }).fill(code());
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.locator("input[name=code][aria-invalid=true]").waitFor();
     await page.getByRole("textbox", { name: "Code" }).fill(code(1));
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();

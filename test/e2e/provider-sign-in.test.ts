@@ -62,8 +62,40 @@ describe("sign-in by a provider in the dashboard", { skip: chrome === undefined 
     await page.getByRole("button", { name: /^Join / }).waitFor({ state: "detached" });
     await page.getByText("Put a site behind the edge").waitFor();
     assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("the provider leads back to the page from which it was asked", async () => {
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
     await page.goto(`${origin()}/account/sessions`);
+    await page.getByRole("link", { name: "Sign in with Example Inc." }).click();
     await page.getByRole("row").filter({ hasText: "this one" }).filter({ hasText: "provider" }).waitFor();
+    assert.equal(new URL(page.url()).pathname, "/account/sessions");
+  });
+
+  test("a sign-in in one tab is seen in the others: they show what that user sees", async () => {
+    const other = await context.newPage();
+    await other.goto(`${origin()}/account/sessions`);
+    const email = other.locator("input[name=email]");
+    for (const [user, ask] of [
+      ["ada@example.com", () => other.getByRole("link", { name: "Sign in with Example Inc." }).click()],
+      [
+        "owner@example.com",
+        async () => {
+          await email.fill("owner@example.com");
+          await other.locator("input[name=password]").fill("correct horse battery");
+          await other.getByRole("button", { name: "Sign in", exact: true }).click();
+        },
+      ],
+    ] as const) {
+      await other.getByRole("banner").getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+      await email.waitFor();
+      await ask();
+      await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ state: "detached" });
+      await page.getByRole("banner").getByRole("button", { name: user }).waitFor();
+      assert.equal(new URL(page.url()).pathname, "/account/sessions");
+    }
   });
 
   test("the tests above break no content security policy and go to the provider alone", () => {

@@ -9,10 +9,20 @@ interface ChoiceProps<V extends string> {
   /** Beside the control instead of above it, for those who hear it alone. */
   readonly isQuiet?: boolean;
   readonly description?: ReactNode;
+  /** The option with an empty value is not a choice. */
+  readonly isRequired?: boolean;
 }
 
 /** The browser's own list: it works by keyboard and on a phone, and injects nothing. */
-export function Choice<V extends string>({ label, value, options, onChange, isQuiet = false, description }: ChoiceProps<V>) {
+export function Choice<V extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  isQuiet = false,
+  description,
+  isRequired = false,
+}: ChoiceProps<V>) {
   const id = useId();
   return (
     <div className={css["choice"]} data-quiet={isQuiet}>
@@ -20,7 +30,7 @@ export function Choice<V extends string>({ label, value, options, onChange, isQu
         {label}
       </label>
       {description !== undefined && <p>{description}</p>}
-      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as V)}>
+      <select id={id} value={value} required={isRequired} onChange={({ currentTarget }) => onChange(currentTarget.value as V)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}

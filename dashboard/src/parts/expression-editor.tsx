@@ -1,4 +1,11 @@
-import { autocompletion, type Completion, type CompletionContext, completionKeymap, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  completionKeymap,
+  type CompletionResult,
+  completionStatus,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintKeymap } from "@codemirror/lint";
@@ -45,6 +52,7 @@ const look = EditorView.theme({
     borderRadius: "6px",
     boxShadow: "var(--shadow)",
   },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxWidth: "min(440px, 80vw)" },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
     backgroundColor: "var(--accent-soft) !important",
     color: "var(--accent-ink) !important",
@@ -135,9 +143,14 @@ export function ExpressionEditor({ zone, phase, value, onChange, labelledBy }: P
           typeOverSelection,
           EditorView.lineWrapping,
           look,
-          tooltips({ parent: root as unknown as HTMLElement }),
+          // The edge of a dialog cuts off the list of completions.
+          tooltips({ tooltipSpace: () => (host.current?.closest("[role=dialog]") ?? document.documentElement).getBoundingClientRect() }),
           EditorView.contentAttributes.of({ "aria-label": "Expression", "aria-multiline": "true" }),
-          EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
+          EditorView.updateListener.of(({ docChanged, state }) => {
+            // Escape closes an open list of completions, and then not the dialog as well, whose library listens before the editor.
+            host.current?.setAttribute("data-mantine-stop-propagation", String(completionStatus(state) !== null));
+            if (docChanged) onChange(state.doc.toString());
+          }),
         ],
       }),
     });

@@ -1,4 +1,4 @@
-import { Modal } from "@mantine/core";
+import { Drawer, Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import css from "./modal.module.css";
 
@@ -25,6 +25,35 @@ export const Dialog = ({ title, onClose, children, size = 480, isFirm = false }:
         <div className={css["body"]}>{children}</div>
       </Modal.Content>
     </Modal.Root>
+  );
+};
+
+interface PanelProps {
+  readonly title: string;
+  readonly size: number;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** A dialog along the right edge of the window. */
+export const Panel = ({ title, children, ...edge }: PanelProps) => (
+  <Edge title={title} position="right" {...edge}>
+    <div className={css["head"]}>
+      <h2>{title}</h2>
+      <Drawer.CloseButton aria-label="Close" />
+    </div>
+    <div className={css["body"]}>{children}</div>
+  </Edge>
+);
+
+/** A dialog along an edge of the window, with nothing but its children in it. */
+export const Edge = ({ title, size, onClose, children, position = "left" }: PanelProps & { readonly position?: "left" | "right" }) => {
+  useFocusBack();
+  return (
+    <Drawer.Root opened onClose={onClose} position={position} size={size}>
+      <Drawer.Overlay backgroundOpacity={0.4} />
+      <Drawer.Content aria-label={title}>{children}</Drawer.Content>
+    </Drawer.Root>
   );
 };
 

@@ -96,10 +96,11 @@ export const Notice = ({
 export function Fault({ error }: { readonly error: Error }) {
   if (!(error instanceof ApiError)) return <>{error.message}</>;
   const page = error.faults[0]?.documentation_url;
+  const text = error.faults.length === 0 ? error.message : error.faults.map(({ message }) => message).join(" ");
   return (
     <>
-      {error.faults.length === 0 ? error.message : error.faults.map(({ message }) => message).join(" ")}
-      {error.waitSeconds > 0 && ` Try again in ${duration(error.waitSeconds)}.`}{" "}
+      {text}
+      {error.waitSeconds > 0 && `${text.endsWith(".") ? "" : "."} Try again in ${duration(error.waitSeconds)}.`}{" "}
       {error.code > 0 &&
         (page === undefined ? (
           <span className={css["code"]}>Error {error.code}</span>

@@ -1,9 +1,9 @@
-import { Drawer } from "@mantine/core";
 import { useState } from "react";
 import type { NotedCall } from "../api/calls.ts";
 import { useCalls } from "../api/calls.ts";
 import { Choice } from "../parts/choice.tsx";
 import { CopyBlock } from "../parts/copy-block.tsx";
+import { Panel } from "../parts/modal.tsx";
 import { Badge, Empty } from "../parts/page.tsx";
 import css from "./api-calls.module.css";
 
@@ -14,40 +14,31 @@ export function ApiCalls({ onClose }: { readonly onClose: () => void }) {
   const calls = useCalls();
   const [form, setForm] = useState<Form>("curl");
   return (
-    <Drawer.Root opened onClose={onClose} position="right" size={560}>
-      <Drawer.Overlay backgroundOpacity={0.4} />
-      <Drawer.Content aria-label="This page as API calls">
-        <div className={css["head"]}>
-          <h2>This page as API calls</h2>
-          <Drawer.CloseButton aria-label="Close" />
-        </div>
-        <div className={css["body"]}>
-          <p className={css["lead"]}>Everything here is done by the public API. Newest first; put a token of yours into SELVEDGE_TOKEN.</p>
-          <Choice
-            label="Form"
-            isQuiet
-            value={form}
-            options={[
-              ["curl", "curl"],
-              ["sdk", "JavaScript SDK"],
-            ]}
-            onChange={setForm}
-          />
-          {calls.length === 0 && <Empty title="Nothing was asked yet" />}
-          <ol className={css["calls"]}>
-            {calls.map((call) => (
-              <li key={`${call.method} ${call.path} ${JSON.stringify(call.body)}`}>
-                <p>
-                  <Badge tone={call.status < 400 ? "good" : "bad"}>{call.status}</Badge> <b>{call.method}</b>{" "}
-                  <span>{call.path.split("?")[0]}</span>
-                </p>
-                <CopyBlock label={`${call.method} ${call.path}`} text={(form === "curl" ? asCurl : asSdk)(call)} />
-              </li>
-            ))}
-          </ol>
-        </div>
-      </Drawer.Content>
-    </Drawer.Root>
+    <Panel title="This page as API calls" size={560} onClose={onClose}>
+      <p className={css["lead"]}>Everything here is done by the public API. Newest first; put a token of yours into SELVEDGE_TOKEN.</p>
+      <Choice
+        label="Form"
+        isQuiet
+        value={form}
+        options={[
+          ["curl", "curl"],
+          ["sdk", "JavaScript SDK"],
+        ]}
+        onChange={setForm}
+      />
+      {calls.length === 0 && <Empty title="Nothing was asked yet" />}
+      <ol className={css["calls"]}>
+        {calls.map((call) => (
+          <li key={`${call.method} ${call.path} ${JSON.stringify(call.body)}`}>
+            <p>
+              <Badge tone={call.status < 400 ? "good" : "bad"}>{call.status}</Badge> <b>{call.method}</b>{" "}
+              <span>{call.path.split("?")[0]}</span>
+            </p>
+            <CopyBlock label={`${call.method} ${call.path}`} text={(form === "curl" ? asCurl : asSdk)(call)} />
+          </li>
+        ))}
+      </ol>
+    </Panel>
   );
 }
 

@@ -53,6 +53,11 @@ export function InvitationForm({ secret }: { readonly secret: string }) {
             <Fault error={fault} />
           </Notice>
         )}
+        {invitation.error && (
+          <a className={css["other"]} href="/">
+            Go to the dashboard
+          </a>
+        )}
         {invitation.isPending && <Loading />}
         {invitation.data && (
           <form className={css["form"]} onSubmit={submit}>

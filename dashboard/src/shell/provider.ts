@@ -33,3 +33,15 @@ export function providerFault(hash: string): { readonly code: string; readonly t
   const code = hash.slice(PREFIX.length);
   return /^\d{1,6}$/.test(code) ? { code, text: FAULTS[code] ?? "The sign-in has failed." } : undefined;
 }
+
+const PLACE_KEY = "selvedge.place";
+
+/** The provider sends the browser back to the first page. */
+export const rememberPlace = (): void => sessionStorage.setItem(PLACE_KEY, location.pathname + location.search);
+
+/** Before the first page is shown: back to the page from which the provider was asked. */
+export function backToPlace(): void {
+  const place = sessionStorage.getItem(PLACE_KEY);
+  sessionStorage.removeItem(PLACE_KEY);
+  if (place !== null && location.pathname === "/") history.replaceState(null, "", place + location.hash);
+}

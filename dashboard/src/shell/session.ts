@@ -17,6 +17,10 @@ export const wasSignedIn = (): boolean => localStorage.getItem(SIGNED_IN_KEY) !=
 
 export const forgetSignIn = (): void => localStorage.removeItem(SIGNED_IN_KEY);
 
+/** Messages to the other tabs of this browser, which share its cookie: the user who is signed in now, or `NOBODY`. */
+export const others = new BroadcastChannel("selvedge.user");
+export const NOBODY = "";
+
 /** The signed-in user; null: nobody is. */
 export const useSession = (): UseQueryResult<Session | null> =>
   useQuery({
@@ -27,6 +31,7 @@ export const useSession = (): UseQueryResult<Session | null> =>
       try {
         const { result: user } = await api<User>("GET", "/user", undefined, { isShown: false });
         localStorage.setItem(SIGNED_IN_KEY, "");
+        others.postMessage(user.id);
         return { user };
       } catch (error) {
         // A server that is away or overloaded says nothing about the session.

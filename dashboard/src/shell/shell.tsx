@@ -1,10 +1,11 @@
-import { ActionIcon, Drawer, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { api, signedOut } from "../api/client.ts";
 import { forget } from "../api/calls.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Dialog } from "../parts/modal.tsx";
+import { Dialog, Edge } from "../parts/modal.tsx";
 import { shownName } from "../api/names.ts";
 import { Loading } from "../parts/page.tsx";
 import { Boot } from "./boot.tsx";
@@ -13,7 +14,7 @@ import { InvitationForm, invitationSecret } from "./invitation-form.tsx";
 import { OutdatedNotice } from "./outdated.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SignedOut } from "./signed-out.tsx";
-import { forgetSignIn, type Session, useSession, wasSignedIn } from "./session.ts";
+import { forgetSignIn, NOBODY, others, type Session, useSession, wasSignedIn } from "./session.ts";
 import { Unreachable } from "./unreachable.tsx";
 import css from "./shell.module.css";
 
@@ -44,15 +45,26 @@ function Signed({ session }: { readonly session: Session | undefined }) {
   const navigate = useNavigate();
   const close = (): void => setOpen(undefined);
   const [hasEnded, setEnded] = useState(false);
+  const client = useQueryClient();
+  const userId = session?.user?.id;
   useEffect(() => {
     const ended = (): void => setEnded(true);
+    // Another tab has signed out or in: this page still shows what its user may see.
+    const heard = ({ data }: MessageEvent<string>): void => {
+      if (data === NOBODY) ended();
+      else if (userId !== undefined && data !== userId) location.reload();
+      else if (hasEnded) {
+        setEnded(false);
+        void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+      }
+    };
     signedOut.addEventListener("signed-out", ended);
-    signOuts.addEventListener("message", ended);
+    others.addEventListener("message", heard);
     return () => {
       signedOut.removeEventListener("signed-out", ended);
-      signOuts.removeEventListener("message", ended);
+      others.removeEventListener("message", heard);
     };
-  }, []);
+  }, [client, userId, hasEnded]);
   useEffect(() => {
     close();
     forget();
@@ -145,12 +157,9 @@ function Signed({ session }: { readonly session: Session | undefined }) {
         </Suspense>
       </main>
       {open === "navigation" && (
-        <Drawer.Root opened onClose={close} size={264}>
-          <Drawer.Overlay backgroundOpacity={0.4} />
-          <Drawer.Content aria-label="Navigation">
-            <Nav zone={zone} />
-          </Drawer.Content>
-        </Drawer.Root>
+        <Edge title="Navigation" onClose={close} size={264}>
+          <Nav zone={zone} />
+        </Edge>
       )}
       {hasEnded && session && (
         <Dialog title="Your session has ended" onClose={() => undefined} isFirm size={420}>
@@ -172,12 +181,9 @@ function useScheme(): { readonly other: "light" | "dark"; readonly turn: () => v
   return { other, turn: () => setColorScheme(other) };
 }
 
-/** Tells the other tabs of this browser that nobody is signed in any more: their pages still show what one may not see then. */
-const signOuts = new BroadcastChannel("selvedge.sign-out");
-
 async function signOut(): Promise<void> {
   await api("DELETE", "/user/sessions/current", undefined, { isShown: false }).catch(() => undefined);
-  signOuts.postMessage("");
+  others.postMessage(NOBODY);
   forgetSignIn();
   location.assign("/");
 }

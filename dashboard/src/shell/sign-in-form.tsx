@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { api, ApiError } from "../api/client.ts";
 import { Fault, Notice } from "../parts/page.tsx";
-import { providerFault, useProvider } from "./provider.ts";
+import { providerFault, rememberPlace, useProvider } from "./provider.ts";
 import { endOffer, hasPasskeys, passkeyFault, signInWithPasskey } from "./passkey.ts";
 import { basicCredentials, browserLabel } from "./session.ts";
 import css from "./signed-out.module.css";
@@ -98,8 +98,8 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
           </a>
         </Notice>
       )}
-      {error && (
-        <Notice tone={error instanceof ApiError && error.code === CODE_REQUIRED ? "accent" : "bad"}>
+      {error && !isAboutCode(error) && (
+        <Notice tone="bad">
           <Fault error={error} />
         </Notice>
       )}
@@ -112,6 +112,7 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
               label="Code"
               description="Six digits of your authenticator program, or a recovery code"
               name="code"
+              error={error instanceof ApiError && error.code === WRONG_CODE && error.message}
               autoComplete="one-time-code"
               spellCheck={false}
               required
@@ -147,7 +148,7 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
         </Button>
       )}
       {provider && (
-        <Button component="a" href={provider.href} variant="default" size="sm">
+        <Button component="a" href={provider.href} onClick={rememberPlace} variant="default" size="sm">
           Sign in with {provider.name}
         </Button>
       )}

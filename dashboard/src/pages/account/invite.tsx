@@ -68,7 +68,7 @@ function Invited({ reply: { result, messages = [] }, onClose }: InvitedProps) {
           </Notice>
         ))}
         {secret === undefined ? (
-          <p>{result.email} can accept for seven days.</p>
+          <p>An e-mail with a link is on its way to {result.email}. The link works for seven days.</p>
         ) : (
           <>
             <p>This server sends no e-mail. Send {result.email} this link, which is shown only now and works once, for seven days:</p>

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import type { GatewayLog } from "#model/gateways/gateway-log.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
@@ -14,11 +13,10 @@ import { LogDetail } from "./log-detail.tsx";
 export const GatewayRequestsPage = () => <GatewayFrame>{(base) => <Requests base={base} />}</GatewayFrame>;
 
 function Requests({ base }: { readonly base: string }) {
-  const [{ search }, go] = useAddress();
+  const [{ search, log: opened }, go] = useAddress();
   const query = new URLSearchParams({ per_page: "50", order_by: "created_at", order_by_direction: "desc" });
   if (search !== undefined) query.set("search", search);
   const logs = useRead<GatewayLog[]>(`${base}/logs?${query.toString()}`, { everyMs: 5000, keepsPrevious: true });
-  const [opened, setOpened] = useState<string>();
   return (
     <>
       <div className={tools["tools"]}>
@@ -48,7 +46,7 @@ function Requests({ base }: { readonly base: string }) {
                 head: "Time",
                 width: "120px",
                 cell: (log) => (
-                  <button type="button" className={tools["pick"]} onClick={() => setOpened(log.id)} title={log.id}>
+                  <button type="button" className={tools["pick"]} onClick={() => go({ log: log.id })} title={log.id}>
                     <Time of={log.created_at} />
                   </button>
                 ),
@@ -78,7 +76,7 @@ function Requests({ base }: { readonly base: string }) {
           />
         )}
       </Card>
-      {opened !== undefined && <LogDetail path={`${base}/logs/${opened}`} onClose={() => setOpened(undefined)} />}
+      {opened !== undefined && <LogDetail path={`${base}/logs/${opened}`} onClose={() => go({ log: undefined }, { replace: true })} />}
     </>
   );
 }

@@ -1,9 +1,8 @@
-import { Drawer } from "@mantine/core";
 import type { GatewayLogDetail } from "#model/gateways/gateway-log.ts";
 import { useRead } from "../../api/hooks.ts";
+import { Panel } from "../../parts/modal.tsx";
 import { Facts, Failed, Loading } from "../../parts/page.tsx";
 import { count, money, Time } from "../../parts/time.tsx";
-import css from "./log-detail.module.css";
 import { Talk } from "./talk.tsx";
 
 /** One request as a conversation, as far as its bodies are kept. */
@@ -11,36 +10,27 @@ export function LogDetail({ path, onClose }: { readonly path: string; readonly o
   const read = useRead<GatewayLogDetail>(path);
   const log = read.data?.result;
   return (
-    <Drawer.Root opened onClose={onClose} position="right" size={600}>
-      <Drawer.Overlay backgroundOpacity={0.4} />
-      <Drawer.Content aria-label="A request through the gateway">
-        <div className={css["head"]}>
-          <h2>A request through the gateway</h2>
-          <Drawer.CloseButton aria-label="Close" />
-        </div>
-        <div className={css["body"]}>
-          {read.error ? (
-            <Failed error={read.error} />
-          ) : !log ? (
-            <Loading />
-          ) : (
-            <>
-              <Facts
-                of={[
-                  ["When", <Time key="t" of={log.created_at} />],
-                  ["Model", `${log.model} (${log.provider})`],
-                  ["Status", String(log.status_code)],
-                  ["Cost", log.cost === null ? "no price is known" : money(log.cost)],
-                  ["Tokens", `${count(log.tokens_in ?? 0)} in, ${count(log.tokens_out ?? 0)} out`],
-                  ["Time", `${count(log.duration)} ms${log.cached ? ", from the cache" : ""}`],
-                  ["Metadata", log.metadata || "none"],
-                ]}
-              />
-              <Talk request={log.request_head} response={log.response_head} />
-            </>
-          )}
-        </div>
-      </Drawer.Content>
-    </Drawer.Root>
+    <Panel title="A request through the gateway" size={600} onClose={onClose}>
+      {read.error ? (
+        <Failed error={read.error} />
+      ) : !log ? (
+        <Loading />
+      ) : (
+        <>
+          <Facts
+            of={[
+              ["When", <Time key="t" of={log.created_at} />],
+              ["Model", `${log.model} (${log.provider})`],
+              ["Status", String(log.status_code)],
+              ["Cost", log.cost === null ? "no price is known" : money(log.cost)],
+              ["Tokens", `${count(log.tokens_in ?? 0)} in, ${count(log.tokens_out ?? 0)} out`],
+              ["Time", `${count(log.duration)} ms${log.cached ? ", from the cache" : ""}`],
+              ["Metadata", log.metadata || "none"],
+            ]}
+          />
+          <Talk request={log.request_head} response={log.response_head} />
+        </>
+      )}
+    </Panel>
   );
 }

@@ -1,5 +1,5 @@
 import { conversationOf } from "./conversation.ts";
-import css from "./log-detail.module.css";
+import css from "./talk.module.css";
 
 /** The messages of a request and its response. */
 export const Talk = ({ request, response }: { readonly request: string; readonly response: string }) => (

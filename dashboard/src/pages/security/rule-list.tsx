@@ -20,6 +20,9 @@ interface Drag {
   readonly over: number;
 }
 
+/** Not `disabled`, which would take the focus from a button that has just moved its rule to the end. */
+const unless = (isAtEnd: boolean, move: () => void) => (isAtEnd ? { "aria-disabled": true } : { onClick: move });
+
 /** The rules of a phase in their order, which dragging, the buttons, and Alt with an arrow key change. */
 export function RuleList({ rules, onEdit, onMove, onSwitch, onRemove }: ListProps) {
   const [drag, setDrag] = useState<Drag>();
@@ -86,8 +89,7 @@ export function RuleList({ rules, onEdit, onMove, onSwitch, onRemove }: ListProp
               color="gray"
               aria-label={`Move rule ${at + 1} up`}
               title="Alt ↑"
-              disabled={at === 0}
-              onClick={() => onMove(rule, at)}
+              {...unless(at === 0, () => onMove(rule, at))}
             >
               <Icon name="up" size={16} />
             </ActionIcon>
@@ -96,8 +98,7 @@ export function RuleList({ rules, onEdit, onMove, onSwitch, onRemove }: ListProp
               color="gray"
               aria-label={`Move rule ${at + 1} down`}
               title="Alt ↓"
-              disabled={at === rules.length - 1}
-              onClick={() => onMove(rule, at + 2)}
+              {...unless(at === rules.length - 1, () => onMove(rule, at + 2))}
             >
               <Icon name="down" size={16} />
             </ActionIcon>

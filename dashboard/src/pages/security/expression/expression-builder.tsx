@@ -5,7 +5,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import css from "./expression-builder.module.css";
-import { builtOf, type Built, type Clause, expressionOf, FIELDS, kindOf, OPERATORS } from "./expression-parts.ts";
+import { builtOf, type Built, type Clause, expressionOf, FIELDS, kindOf, mayBeEmpty, OPERATORS } from "./expression-parts.ts";
 
 interface BuilderProps {
   readonly value: string;
@@ -69,6 +69,7 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
                   isQuiet
                   value={clause.value}
                   options={countriesWith(clause.value)}
+                  isRequired
                   onChange={(code) => change(at, { value: code })}
                 />
               </div>
@@ -80,6 +81,7 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
                   aria-label={`Value of condition ${at + 1}`}
                   placeholder={FIELDS.find(({ name }) => name === clause.field)?.example ?? ""}
                   value={clause.value}
+                  required={!mayBeEmpty(clause)}
                   onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
                   spellCheck={false}
                   autoComplete="off"

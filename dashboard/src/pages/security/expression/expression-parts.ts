@@ -74,6 +74,9 @@ export const kindOf = (field: string): Kind => FIELDS.find(({ name }) => name ==
 const QUOTED: ReadonlySet<Kind> = new Set(["text", "country"]);
 const FUNCTIONS: ReadonlySet<string> = new Set(["starts_with", "ends_with"]);
 
+/** A header field can be empty, but every text contains an empty one: a rule with a forgotten value would act on every request. */
+export const mayBeEmpty = ({ field, operator }: Clause): boolean => kindOf(field) === "text" && ["eq", "ne"].includes(operator);
+
 /** The expression of what was built. */
 export const expressionOf = ({ joint, clauses }: Built): string =>
   clauses.length === 0 ? "true" : clauses.map(clauseText).join(` ${joint} `);
