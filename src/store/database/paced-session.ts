@@ -11,11 +11,13 @@ export const VALUES_AT_ONCE = 2_000;
 export const VALUES_PER_ROW = 26;
 
 /**
- * A session that yields to the event loop regularly, whichever caller queries and however many wait. Statements keep their order: one that
+ * A session of one transaction that yields to the event loop regularly, whichever caller queries and however many wait. Statements keep their order: one that
  * undoes a unit must not overtake those of the unit that wait.
  */
 export function pacedSession(session: Session): Session {
   let left = VALUES_AT_ONCE;
+  /** Whether the transaction has had a tick: its COMMIT, which writes all changed pages, takes about half of one. */
+  let isLarge = false;
   let waiting = 0;
   let pause: Promise<void> | null = null;
   /** All that wait go on in one tick: they were asked in one. */
@@ -23,6 +25,7 @@ export function pacedSession(session: Session): Session {
     waiting++;
     pause ??= setImmediate().then(() => {
       left = VALUES_AT_ONCE;
+      isLarge = true;
       pause = null;
     });
     await pause;
@@ -30,7 +33,7 @@ export function pacedSession(session: Session): Session {
   };
   return {
     query: async (sql, parameters = []) => {
-      if (left <= 0 || waiting > 0) await nextTick();
+      if (left <= 0 || waiting > 0 || (isLarge && sql === "COMMIT")) await nextTick();
       // Each statement has a fixed cost.
       left -= STATEMENT_VALUES + parameters.length;
       const { rows, affected, touched = 0 } = await session.query(sql, parameters);
