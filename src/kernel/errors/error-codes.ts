@@ -796,7 +796,8 @@ export const ERROR_CODES = {
   waf_migration_unprotected: {
     code: 10458,
     status: 400,
-    message: "The migration would leave the zone without any enabled rule of the WAF, and it cannot be undone.",
+    message:
+      "The migration would leave the zone without any enabled rule of the WAF, and it cannot be undone; add force=1 to do it nevertheless.",
     cause: "The step ends the previous WAF, and no rule of the new configuration is enabled.",
     remedy: "Send the rules of GET /zones/{zone_id}/waf_migration/config, enable one of them, or add force=1.",
   },
