@@ -160,6 +160,7 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     );
     await page.getByRole("button", { name: "Save the exception" }).click();
     await page.getByText("The exception is saved").waitFor();
+    assert.equal(await page.evaluate("document.activeElement.id"), "main");
     await page.getByText("It passes to the origin").waitFor();
     assert.equal(await get(server.ready.http, attack), 200);
     assert.equal(await get(server.ready.http, attack.replace("?q=", "?other=")), 403);

@@ -100,7 +100,7 @@ function Form({ zone, draft: { phase, rule }, notes, onClose, onSaved }: FormPro
           {note}
         </Notice>
       ))}
-      <TextInput autoFocus label="Name" value={description} onChange={({ currentTarget }) => setDescription(currentTarget.value)} />
+      <TextInput label="Name" value={description} onChange={({ currentTarget }) => setDescription(currentTarget.value)} />
       <div>
         <h3 className={tools["label"]} id="allow-when">
           For which requests

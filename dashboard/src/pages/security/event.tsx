@@ -51,8 +51,13 @@ function EventOf({ zone }: { readonly zone: Zone }) {
       </Empty>
     );
   const rule = event.rule_description || "Rule without a name";
+  const open = (): void => {
+    go({ allow: "1" });
+    focusMain();
+  };
   const saved = (): void => {
     go({ allow: "saved" }, { replace: true });
+    focusMain();
     trace.mutate(event);
   };
   return (
@@ -69,7 +74,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
         <Button variant="default" loading={trace.isPending} loaderProps={{ type: "dots" }} onClick={() => trace.mutate(event)}>
           Try it again
         </Button>
-        {event.action !== "skip" && allow === undefined && <Button onClick={() => go({ allow: "1" })}>Allow this</Button>}
+        {event.action !== "skip" && allow === undefined && <Button onClick={open}>Allow this</Button>}
       </PageHead>
       {allow === "saved" && (
         <div className={tools["inset"]}>
@@ -162,6 +167,9 @@ function EventOf({ zone }: { readonly zone: Zone }) {
   );
 }
 
+/** Before the button that has the focus leaves the page. */
+const focusMain = (): void => document.querySelector<HTMLElement>("#main")?.focus({ preventScroll: true });
+
 const PLACES: Readonly<Record<string, "/zones/$zone/security/managed">> = {
   http_request_firewall_managed: "/zones/$zone/security/managed",
   http_response_firewall_managed: "/zones/$zone/security/managed",
@@ -227,6 +235,11 @@ function Why({ zone, event }: { readonly zone: Zone; readonly event: SecurityEve
         ) : (
           <p className={tools["quiet"]}>
             {ruleset.isPending ? "…" : "The rule that matched is not there any more; its identifier and name are kept with the event."}
+          </p>
+        )}
+        {matches.some(({ sample, matched_data }) => sample === undefined && matched_data === undefined) && (
+          <p className={tools["hint"]}>
+            Values are stored only for rules with a public key in <code>matched_data</code>, so that only you can read them.
           </p>
         )}
       </div>
