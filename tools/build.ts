@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Plugin } from "esbuild";
 import { type Built, contentHash, isCurrent, stampOf } from "../bin/built-program.js";
@@ -11,6 +11,8 @@ import { type Built, contentHash, isCurrent, stampOf } from "../bin/built-progra
 
 const root = dirname(import.meta.dirname);
 const MAIN = "src/app/cli/main.ts";
+/** The same command line as a program for `selvedge start` (docs/adr/0363). */
+const SERVER = "src/app/cli/server.ts";
 /** Loaded first, wherever a file of the build is. */
 const SOURCE_LINES = "src/kernel/process/source-lines.ts";
 /**
@@ -25,6 +27,8 @@ const OTHER_INPUTS = ["package.json", "tools/build.ts", ...BUILT_PACKAGES.map((n
  * names of their sources.
  */
 const IMPORTS = { "#source-lines": "./kernel/process/source-lines.js", "#package.json": "./package.json", "#*.ts": "./*.js" } as const;
+/** Each module that imports it would look it up, so only the first file of a program does. */
+const FIRST_LINE = 'import "#source-lines";';
 const REPLACE_ATTEMPTS = 10;
 
 const RESOLVED = "resolved";
@@ -45,6 +49,17 @@ const packages: Plugin = {
     }),
 };
 
+/** The program of the server leaves out the other commands, and theirs leaves out `start`. */
+const commands = (isServer: boolean): Plugin => ({
+  name: "commands",
+  setup: (build) =>
+    build.onResolve({ filter: /^\.\// }, ({ path, kind, importer }) =>
+      kind === "dynamic-import" && /\/src\/app\/cli\/(?:.+-commands|main)\.ts$/.test(importer) && (path === "./start.ts") !== isServer
+        ? { path, external: true }
+        : undefined,
+    ),
+});
+
 if (!isCurrent(root)) {
   const esbuild = await import("esbuild").catch(() => undefined);
   if (esbuild !== undefined) await build(esbuild);
@@ -60,29 +75,14 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
   const before = Object.fromEntries([...sources, ...OTHER_INPUTS].map((file) => [file, versionOf(file)]));
   const directory = join(root, `.dist-${process.pid}`);
   try {
-    const { metafile } = await esbuild.build({
-      absWorkingDir: root,
-      entryPoints: [MAIN, SOURCE_LINES, ...new Set(sources.flatMap(threadsOf))],
-      outbase: "src",
-      outdir: directory,
-      bundle: true,
-      splitting: true,
-      chunkNames: "chunks/[name]-[hash]",
-      plugins: [packages],
-      minifyWhitespace: true,
-      platform: "node",
-      format: "esm",
-      target: "node24",
-      sourcemap: "linked",
-      sourcesContent: false,
-      banner: { js: 'import "#source-lines";' },
-      metafile: true,
-      logLevel: "warning",
-    });
+    const programs = [MAIN, SERVER, SOURCE_LINES, ...new Set(sources.flatMap(threadsOf))];
+    const read: string[] = [];
+    // One after the other, so that the first error ends the build and is printed once.
+    for (const program of programs) read.push(...(await buildProgram(esbuild, program, directory)));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", version, imports: IMPORTS }));
     writeFileSync(join(directory, "LICENSES.txt"), licenses());
-    const ours = Object.keys(metafile.inputs).filter((file) => file in before);
+    const ours = [...new Set(read)].filter((file) => file in before);
     const inputs = [...ours, ...OTHER_INPUTS].toSorted();
     const built: Built = Object.fromEntries(inputs.map((file) => [file, before[file] ?? ["", ""]]));
     writeFileSync(join(directory, "built.json"), JSON.stringify(built));
@@ -95,6 +95,40 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * Builds one program and returns its inputs. Programs share no chunk, because esbuild makes a chunk for each set of programs and dynamic
+ * imports that share a module, and a server then loads hundreds of tiny files.
+ */
+async function buildProgram(esbuild: typeof import("esbuild"), program: string, directory: string): Promise<readonly string[]> {
+  const { metafile, outputFiles } = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: program === SERVER ? [{ in: MAIN, out: "app/cli/server" }] : [program],
+    outbase: "src",
+    outdir: directory,
+    bundle: true,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    plugins: [commands(program === SERVER), packages],
+    minifyWhitespace: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    sourcemap: "linked",
+    sourcesContent: false,
+    banner: { js: FIRST_LINE },
+    metafile: true,
+    logLevel: "warning",
+    write: false,
+  });
+  const entry = join(directory, relative("src", program)).replace(/\.ts$/, ".js");
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    // An empty line instead keeps the map right.
+    writeFileSync(path, path === entry ? text : text.replace(FIRST_LINE, ""));
+  }
+  return Object.keys(metafile.inputs);
 }
 
 /** The licenses of the built packages, each of which must accompany a copy. */
