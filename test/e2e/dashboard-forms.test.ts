@@ -72,7 +72,7 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
       await form.getByRole("textbox", { name: "Content" }).fill(content);
       await form.getByRole("button", { name: "Add the record" }).click();
       await page.getByRole("row").filter({ hasText: content }).waitFor();
-      await page.waitForFunction("document.activeElement.textContent.includes('Add a record')");
+      await page.waitForFunction("document.activeElement.matches('button') && document.activeElement.textContent.includes('Add a record')");
     }
     const [record] = await succeed(call("GET", `/zones/${zone.id}/dns_records?type=SRV`));
     assert.deepEqual([record.priority, record.content], [20, "5 5060 sip.example.net"]);

@@ -293,7 +293,7 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await page.getByRole("button", { name: "Show its log" }).click();
     await page.getByRole("dialog").getByText("gpt-4o-mini (openai)").waitFor();
     await page.keyboard.press("Escape");
-    await page.waitForFunction("document.activeElement.textContent.includes('Show its log')");
+    await page.waitForFunction("document.activeElement.matches('button') && document.activeElement.textContent === 'Show its log'");
     await page.getByRole("button", { name: /API call/ }).click();
     assert.equal(await page.getByText("sk-of-the-test").count(), 0, "the panel with the calls does not show keys");
     const tried = (body: object) =>
