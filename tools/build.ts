@@ -31,6 +31,8 @@ const IMPORTS = { "#source-lines": "./kernel/process/source-lines.js", "#package
 const FIRST_LINE = 'import "#source-lines";';
 const REPLACE_ATTEMPTS = 10;
 
+/** Threads of every start and of the first zone. The others and the commands share chunks, which saves 4 MB. */
+const EARLY_THREADS = /^src\/(?:(?:edge|nameserver)\/worker|events\/write\/writer|app\/threads\/prestarted-thread)\.ts$/;
 const RESOLVED = "resolved";
 
 /** Leaves packages in node_modules, except those that are built. Of these, modules without a used export are left out. */
@@ -75,10 +77,13 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
   const before = Object.fromEntries([...sources, ...OTHER_INPUTS].map((file) => [file, versionOf(file)]));
   const directory = join(root, `.dist-${process.pid}`);
   try {
-    const programs = [MAIN, SERVER, SOURCE_LINES, ...new Set(sources.flatMap(threadsOf))];
+    const threads = [...new Set(sources.flatMap(threadsOf))];
+    const early = threads.filter((program) => EARLY_THREADS.test(program));
+    const others = threads.filter((program) => !EARLY_THREADS.test(program));
     const read: string[] = [];
     // One after the other, so that the first error ends the build and is printed once.
-    for (const program of programs) read.push(...(await buildProgram(esbuild, program, directory)));
+    for (const programs of [[SERVER], [MAIN, SOURCE_LINES, ...others], ...early.map((program) => [program])])
+      read.push(...(await buildPrograms(esbuild, programs, directory)));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", version, imports: IMPORTS }));
     writeFileSync(join(directory, "LICENSES.txt"), licenses());
@@ -98,19 +103,22 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
 }
 
 /**
- * Builds one program and returns its inputs. Programs share no chunk, because esbuild makes a chunk for each set of programs and dynamic
- * imports that share a module, and a server then loads hundreds of tiny files.
+ * Builds programs that share their chunks and returns their inputs. Programs of a start share none, because esbuild makes a chunk for each
+ * set of programs and dynamic imports that share a module, and a server then loads hundreds of tiny files.
  */
-async function buildProgram(esbuild: typeof import("esbuild"), program: string, directory: string): Promise<readonly string[]> {
+async function buildPrograms(
+  esbuild: typeof import("esbuild"),
+  programs: readonly string[],
+  directory: string,
+): Promise<readonly string[]> {
   const { metafile, outputFiles } = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: program === SERVER ? [{ in: MAIN, out: "app/cli/server" }] : [program],
-    outbase: "src",
+    entryPoints: programs.map((program) => ({ in: program === SERVER ? MAIN : program, out: outputOf(program) })),
     outdir: directory,
     bundle: true,
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    plugins: [commands(program === SERVER), packages],
+    plugins: [commands(programs.includes(SERVER)), packages],
     minifyWhitespace: true,
     platform: "node",
     format: "esm",
@@ -122,13 +130,17 @@ async function buildProgram(esbuild: typeof import("esbuild"), program: string, 
     logLevel: "warning",
     write: false,
   });
-  const entry = join(directory, relative("src", program)).replace(/\.ts$/, ".js");
+  const entries = new Set(programs.map((program) => join(directory, `${outputOf(program)}.js`)));
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
     // An empty line instead keeps the map right.
-    writeFileSync(path, path === entry ? text : text.replace(FIRST_LINE, ""));
+    writeFileSync(path, entries.has(path) ? text : text.replace(FIRST_LINE, ""));
   }
   return Object.keys(metafile.inputs);
+}
+
+function outputOf(program: string): string {
+  return relative("src", program).replace(/\.ts$/, "");
 }
 
 /** The licenses of the built packages, each of which must accompany a copy. */

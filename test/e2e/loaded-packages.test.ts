@@ -34,8 +34,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 /** 168 when this was written. */
 const MODULES_MAX = 200;
-/** Files of the build that a thread loads: 37 in the main thread, and four in another, when this was written. */
-const BUILT_MAX: Readonly<Record<string, number>> = { main: 50 };
+/** Files of the build that a thread loads: 48 in the main thread and 5 in that of events when this was written; the gateway shares its chunks. */
+const BUILT_MAX: Readonly<Record<string, number>> = { main: 50, gateway: 80 };
 const BUILT_IN_THREAD_MAX = 12;
 
 test("a start loads the packages that it needs, and each thread few", async (t) => {
