@@ -140,7 +140,9 @@ function render(route: Route, reply: unknown, messages: readonly Message[], date
       return successEnvelope(dated ? dated.list(reply as readonly JsonObject[]).map(shape) : reply, messages, null);
     case "page": {
       const page = reply as Page<unknown>;
-      if (page.more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false });
+      const { more } = page;
+      // As of a raw reply: a client may leave before the first part.
+      if (more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false }).once("close", () => void more.return?.());
       return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page), route.also?.(page));
     }
     case "cursor": {

@@ -45,6 +45,10 @@ function withSecond(error: PlatformError): readonly ErrorItem[] {
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {
   FST_ERR_BAD_URL: () => new PlatformError("no_route"),
   FST_ERR_MAX_PARAM_LENGTH: () => new PlatformError("bad_identifier"),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new PlatformError("invalid_request_headers", {
+      chain: [{ code: 6105, message: "Invalid Content-Type header, it is not a media type" }],
+    }),
 };
 
 const translated = (thrown: unknown): PlatformError | undefined =>

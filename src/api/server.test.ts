@@ -401,6 +401,20 @@ test("forms: a file is accepted with and without a name, and an invalid or too l
       assert.deepEqual([answer.status, answer.body.errors[0].code], [status, code], JSON.stringify(asking).slice(0, 80));
     }
     assert.equal((await imported(own, { form: { file: ";".repeat(2000) } })).status, 200);
+    for (const type of [
+      "A",
+      "json",
+      "/",
+      "application/",
+      "text/plain json",
+      "\u00e9/x",
+      "application/json;;",
+      ";",
+      "application/json\u00e9",
+    ]) {
+      const odd = await ask(own, "POST", "/zones", { raw: "{", headers: { "content-type": type } });
+      assert.ok(odd.status < 500 && odd.body.errors.length > 0, `${type}: ${odd.status}`);
+    }
     const form = await ask(own, "POST", "/zones", { form: { name: "x" } });
     assert.deepEqual([form.status, form.body.errors[0].error_chain[0].code], [400, 6105]);
   }));

@@ -114,7 +114,7 @@ export interface CursorPage<T> {
 export interface Page<T> {
   readonly items: readonly T[];
   /** The remaining items, if they are too many for memory; the consumer sets the pace. */
-  readonly more?: AsyncIterable<readonly T[]>;
+  readonly more?: AsyncIterableIterator<readonly T[]>;
   readonly page: number;
   readonly per_page: number;
   readonly total_count: number;

@@ -29,6 +29,7 @@ import { createDnssecWatch } from "#control/dns/dnssec/dnssec-watch.ts";
 import { createQueryParentDs } from "#control/dns/dnssec/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings/settings.ts";
 import { createDnsVersions } from "#control/dns/versions/versions.ts";
+import { createLongReads } from "#control/dns/changes/long-reads.ts";
 import { createZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import { createAccessApps } from "#control/access/apps.ts";
 import { createAttentionReads } from "#control/access/attention.ts";
@@ -147,6 +148,7 @@ export function createControl(deps: ControlDeps): Control {
   });
   const zoneSettings = createZoneSettings({ store, clock });
   const allowed = deps.webhookAllowed ?? isGlobalAddress;
+  const longReads = createLongReads();
   return {
     access,
     ...createMembers({ ...deps, access }),
@@ -174,8 +176,8 @@ export function createControl(deps: ControlDeps): Control {
     pageShield: createPageShieldControl({ store, clock, zoneSettings, allowed }),
     cachePurges: createCachePurges({ store }),
     ...hostnames,
-    dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
-    dnsVersions: createDnsVersions({ store, view, changer }),
+    dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax, longReads }),
+    dnsVersions: createDnsVersions({ store, view, changer, longReads }),
     recordScans: createRecordScans({
       store,
       clock,
@@ -185,7 +187,7 @@ export function createControl(deps: ControlDeps): Control {
       ask: createScanResolver(deps.scanResolvers ?? []),
     }),
     zoneQueries: createZoneQueries({ store, clock, nameserver: deps.nameserver ?? (() => undefined) }),
-    zoneFiles: createZoneFiles({ store, clock, policy: recordPolicy, changer, recordsPerZoneMax, large }),
+    zoneFiles: createZoneFiles({ store, clock, policy: recordPolicy, changer, recordsPerZoneMax, large, longReads }),
     dnsSettings,
     apexAddresses: createApexAddresses({ store }),
     dnssec: createDnssec({ store, clock, sealer, queryParentDs }),

@@ -11,6 +11,8 @@ import { storeTest } from "../support/store.ts";
 import { createRecordView } from "#control/dns/changes/record-view.ts";
 import { recordTest } from "#control/dns/records/list-filter.ts";
 import { listRecordIds, listRecords } from "#store/dns/record-lists.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
+import { createLongReads } from "#control/dns/changes/long-reads.ts";
 import { createRecordLists, type ListDnsRecords } from "#control/dns/records/record-lists.ts";
 
 // SQL finds the same as a plain loop over the records, in the same order, for any filter. The alphabet is small, so that
@@ -179,7 +181,7 @@ function tagChecks(one: DnsRecordRow, asked: DnsRecordQuery): boolean[] {
 }
 
 interface Filled {
-  readonly zone: { readonly id: string };
+  readonly zone: Pick<PlannedZoneRef, "id" | "account_id">;
   readonly rows: readonly DnsRecordRow[];
   readonly list: ListDnsRecords;
 }
@@ -206,7 +208,7 @@ async function filled(store: Store, seed: number): Promise<Filled> {
     await db.updateTable("zones").set({ record_count: rows.length }).where("id", "=", zone.id).execute();
   });
   const view = createRecordView({ origins: { edgeAddresses: new Set(), localOriginAllowed: () => true }, vendorPrefix: "svc" });
-  return { zone, rows, list: createRecordLists({ store, view }) };
+  return { zone: { id: zone.id, account_id }, rows, list: createRecordLists({ store, view, longReads: createLongReads() }) };
 }
 
 const ids = (records: readonly Pick<DnsRecord, "id">[]): string[] => records.map(({ id }) => id);

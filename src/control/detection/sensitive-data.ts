@@ -1,3 +1,4 @@
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
@@ -101,6 +102,8 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
       const own = await ownPatterns(store.read, { zone_id: zone.id, account_id: zone.account_id });
       const enabled = enabledRules(overrides, own);
       const body = Buffer.from(text);
+      // The largest text takes tens of milliseconds, and many can be sent at the same time.
+      await backgroundTurn();
       const { bytes, limited, findings } = scanText(compiledWith(own), body);
       const confidenceOf = confidences(findings.filter(({ detector }) => enabled.has(detector.rule_id)));
       const first = findings.flatMap(({ hits }) => hits.slice(0, 1));

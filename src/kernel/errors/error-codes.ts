@@ -117,6 +117,15 @@ export const ERROR_CODES = {
     remedy: "Wait the number of seconds in Retry-After, then retry.",
     retry_after_seconds: 2,
   },
+  long_reads_busy: {
+    code: 10469,
+    status: 503,
+    message: "Too many long reads of this account are waiting, or this one took too long; retry in a moment",
+    cause:
+      "Exports of zones and pages of more than a thousand records take much memory, so few run at once. Many of the account wait, or the client did not take all of its answer within ten minutes.",
+    remedy: "Wait the number of seconds in Retry-After, then retry. Run fewer of them at the same time, and read their answers faster.",
+    retry_after_seconds: 10,
+  },
   code_required: {
     code: 10445,
     status: 403,

@@ -1,4 +1,7 @@
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { type LongReads, releasing } from "#control/dns/changes/long-reads.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { Page, PageRequest } from "#control/call.ts";
 import { createPageEnds } from "#control/page-ends.ts";
 import { createTotals } from "#control/list-totals.ts";
@@ -11,15 +14,27 @@ import { listRecordIds, listRecords, zoneState } from "#store/dns/record-lists.t
 import type { RecordList, RecordPosition } from "#store/dns/record-pages.ts";
 import type { Store } from "#store/database/store.ts";
 
-export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
+export type ListDnsRecords = (
+  zone: Pick<PlannedZoneRef, "id" | "account_id">,
+  query: DnsRecordQuery,
+  page: PageRequest,
+) => Promise<Page<DnsRecord>>;
 
 /** Records that are read and formatted at once: a few milliseconds. */
 const TOGETHER_MAX = 1_000;
+/** The same of a long page, which goes on in turns with other long tasks. */
+const PART = 250;
 const ID_LENGTH = 32;
 const ID = /.{32}/g;
 
+interface RecordListsDeps {
+  readonly store: Store;
+  readonly view: RecordView;
+  readonly longReads: LongReads;
+}
+
 /** Lists of a zone's records (SPEC 4.2, contract.md §3). */
-export function createRecordLists({ store, view }: { readonly store: Store; readonly view: RecordView }): ListDnsRecords {
+export function createRecordLists({ store, view, longReads }: RecordListsDeps): ListDnsRecords {
   const totals = createTotals();
   const places = createPageEnds<RecordPosition["row"]>();
   return async (zone, query, { page, per_page }) => {
@@ -40,11 +55,13 @@ export function createRecordLists({ store, view }: { readonly store: Store; read
     const shown = { page, per_page, total_count: total };
     remember(items.length, items.at(-1));
     if (items.length === per_page || offset + items.length >= total) return { items: items.map(view), ...shown };
-    const ids = await listRecordIds(store, list, window);
-    remember(ids.length / ID_LENGTH, await recordById(store.read, zone.id, ids.slice(-ID_LENGTH)));
-    const parts = recordsInParts(store, zone.id, ids, view);
-    const { value: first = [] } = await parts.next();
-    return { items: first, more: parts, ...shown };
+    const release = await longReads.begin(zone.account_id);
+    const read = async (): Promise<AsyncIterableIterator<readonly DnsRecord[]>> => {
+      const ids = await listRecordIds(store, list, window);
+      remember(ids.length / ID_LENGTH, await recordById(store.read, zone.id, ids.slice(-ID_LENGTH)));
+      return longReads.parts(release, recordsInParts(store, zone.id, ids, view));
+    };
+    return { items: [], more: await read().catch(releasing(release)), ...shown };
   };
 }
 
@@ -61,8 +78,9 @@ async function* recordsInParts(
   ids: string,
   view: RecordView,
 ): AsyncGenerator<readonly DnsRecord[], undefined> {
-  const partLength = TOGETHER_MAX * ID_LENGTH;
+  const partLength = PART * ID_LENGTH;
   for (let start = 0; start < ids.length; start += partLength) {
+    await backgroundTurn();
     const part = ids.slice(start, start + partLength).match(ID) ?? [];
     const rows = new Map((await recordsByIds(store.read, zoneId, part)).map((row) => [row.id, row]));
     yield part.flatMap((id) => {

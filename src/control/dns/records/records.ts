@@ -1,3 +1,4 @@
+import type { LongReads } from "#control/dns/changes/long-reads.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
@@ -40,10 +41,11 @@ export interface DnsRecordsDeps {
   readonly changer: RecordChanger;
   /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
+  readonly longReads: LongReads;
 }
 
 export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
-  const { store, view, changer } = deps;
+  const { store, view, changer, longReads } = deps;
   const write = async (call: Call, zone: PlannedZoneRef, part: "patches" | "puts" | "posts", kind: DnsVersionKind, body: DnsRecordWrite) =>
     (await changer.change(call, zone, { [part]: [body] }, { kind }))[part][0] as DnsRecord;
 
@@ -65,7 +67,7 @@ export function createDnsRecords(deps: DnsRecordsDeps): DnsRecords {
       return { deletes: [...done.deletes], patches: [...done.patches], puts: [...done.puts], posts: [...done.posts] };
     },
 
-    list: createRecordLists({ store, view }),
+    list: createRecordLists({ store, view, longReads }),
 
     get: async (zone, id) => {
       const row = await recordById(store.read, zone.id, id);

@@ -1,4 +1,5 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
+import type { LongReads } from "#control/dns/changes/long-reads.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
@@ -49,10 +50,11 @@ export interface DnsVersionsDeps {
   readonly store: Store;
   readonly view: RecordView;
   readonly changer: RecordChanger;
+  readonly longReads: LongReads;
 }
 
 export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
-  const { store, view, changer } = deps;
+  const { store, view, changer, longReads } = deps;
   const show = (change: VersionedChange): DnsVersionChange => changeView(change, view);
 
   const page = async (db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<DnsVersionChange[]> =>
@@ -87,7 +89,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
     const unchanged = async (): Promise<typeof read> => {
       for await (const changes of read()) {
         await assertUnchanged(store.read, zone, changes);
-        await setImmediate();
+        await backgroundTurn();
       }
       return read;
     };
@@ -101,7 +103,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const changed: (readonly VersionedChange[])[] = [];
       for (const some of boundedChunks(folded.values(), ({ before, after }) => after ?? before)) {
         changed.push(await stillChanged(store.read, zone, some));
-        await setImmediate();
+        await backgroundTurn();
       }
       return async function* () {
         yield* changed;
@@ -127,9 +129,10 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       return { items, page: number, per_page, total_count: changeCount(head) };
     },
 
-    diff: (zone, query, { page: number, per_page }) =>
+    diff: async (zone, query, { page: number, per_page }) => {
+      const release = await longReads.begin(zone.account_id);
       // A consistent view of the database, so that no version is deleted during the read.
-      store.readAt(async (db) => {
+      const read = store.readAt(async (db) => {
         const [older, newer] = await findRange(db, zone, query);
         const folded = await fold(db, zone, older, newer);
         const changes = [...folded.values()].filter(({ before, after }) => !sameRecord(before, after)).toSorted(byName);
@@ -138,7 +141,9 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
 
           .map((change) => show((query.from ?? older) === older ? change : { before: change.after, after: change.before }));
         return { items, page: number, per_page, total_count: changes.length };
-      }),
+      });
+      return read.finally(release);
+    },
 
     revert: async (call, zone, version) => {
       const head = await findVersion(store.read, zone, version);

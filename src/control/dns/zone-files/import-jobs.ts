@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
@@ -196,7 +196,7 @@ async function readFile(store: Store, jobId: string): Promise<string> {
     const part = await importFilePart(store.read, jobId, parts.length);
     if (part === undefined) return parts.join("");
     parts.push(part);
-    await setImmediate();
+    await backgroundTurn();
   }
 }
 

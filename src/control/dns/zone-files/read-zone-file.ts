@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { type ChunkBound, createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
@@ -68,7 +68,7 @@ export async function readZoneFile(text: string, scene: ImportContext, limit?: C
   let parsed = 0;
   const isSliceOver = createSlices();
   for (const [item, end] of importItems(text, scene)) {
-    if (isSliceOver(end)) await setImmediate();
+    if (isSliceOver(end)) await backgroundTurn();
     if (!("error" in item)) parsed += 1;
     if ("own" in item) {
       if (ignored.length < REPORT_LINES_MAX) ignored.push(item.line);
@@ -100,7 +100,7 @@ export async function* importChunks(
   let piece: ImportEntry[] = [];
   const isSliceOver = createSlices();
   for (const [item, end] of importItems(text, scene)) {
-    if (isSliceOver(end)) await setImmediate();
+    if (isSliceOver(end)) await backgroundTurn();
     if ("own" in item) continue;
     if ("error" in item) {
       if (scene.onError === "skip") continue;

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { attributesText, type RecordFlags } from "#model/dns/record-attributes.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
@@ -14,15 +14,18 @@ type Sections = Map<string, string[]>;
 /**
  * Writes a zone as a master file: SOA and NS as served, then the records by type, name and content, with attributes in
  * comments. The output does not depend on the time, so that equal zones have equal files. A TTL of 1 means automatic, as
- * in the API. `pages` returns the records in the order of their names.
+ * in the API. `pages` returns the records in the order of their names. Reads all of them, and then returns the file in parts.
  */
-export async function writeZoneFile(entry: ZoneEntry, serial: number, pages: AsyncIterable<readonly FiledRow[]>): Promise<string> {
+export async function writeZoneFile(
+  entry: ZoneEntry,
+  serial: number,
+  pages: AsyncIterable<readonly FiledRow[]>,
+): Promise<AsyncGenerator<string, undefined>> {
   const sections: Sections = new Map();
   const apex = absolute(entry.name);
   for await (const page of pages) {
     for (const row of page) section(sections, row.type).push(line(row));
-    // Lets other requests run.
-    await setImmediate();
+    await backgroundTurn();
   }
   const { soa } = entry;
   const numbers = [serial, soa.refresh, soa.retry, soa.expire, soa.min_ttl].join(" ");
@@ -33,8 +36,22 @@ export async function writeZoneFile(entry: ZoneEntry, serial: number, pages: Asy
     ...entry.name_servers.map((server) => `${apex}\t${entry.ns_ttl}\tIN\tNS\t${absolute(server)}\n`),
   ];
   const types = [...sections.keys()].sort();
-  return [...head, ...types.flatMap((type) => [`\n;; ${type} Records\n`, ...inOrder(section(sections, type))])].join("");
+  return (async function* (): AsyncGenerator<string, undefined> {
+    yield head.join("");
+    for (const type of types) {
+      yield `\n;; ${type} Records\n`;
+      const lines = inOrder(section(sections, type));
+      sections.delete(type);
+      for (let start = 0; start < lines.length; start += LINES_PER_PART) {
+        await backgroundTurn();
+        yield lines.slice(start, start + LINES_PER_PART).join("");
+      }
+    }
+    return undefined;
+  })();
 }
+
+const LINES_PER_PART = 1_000;
 
 function section(sections: Sections, type: string): string[] {
   const known = sections.get(type);

@@ -1,5 +1,6 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
+import { type LongReads, releasing } from "#control/dns/changes/long-reads.ts";
 import { createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { AT_ONCE_COST, AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
@@ -34,8 +35,8 @@ export interface ImportOptions {
 }
 
 export interface ZoneFiles {
-  /** The zone at one moment. */
-  export(zone: PlannedZoneRef): Promise<string>;
+  /** The zone at one moment, in parts. */
+  export(zone: PlannedZoneRef): Promise<AsyncIterableIterator<string>>;
   /**
    * Adds the records of a zone file as one version: all or none, unless invalid records are skipped. Ignores records that
    * the zone already has in the same form, and those that the service itself creates. A dry run writes nothing. Throws
@@ -51,13 +52,14 @@ export interface ZoneFiles {
 export interface ZoneFilesDeps extends ChunkedImportDeps {
   readonly policy: RecordPolicy;
   readonly changer: RecordChanger;
+  readonly longReads: LongReads;
 }
 
 /** Limit of a dry run, which keeps the whole file in memory. */
 const TRIAL_RECORDS_MAX = 100_000;
 
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
-  const { store, policy, changer } = deps;
+  const { store, policy, changer, longReads } = deps;
   const pieces = createChunkedImport(deps);
   const sceneOf = async (zone: PlannedZoneRef, { proxied, onError = "clamp" }: ImportOptions): Promise<ImportContext> => {
     const row = await zoneRowById(store.read, zone.id);
@@ -79,12 +81,15 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   });
 
   return {
-    export: (zone) =>
-      store.readAt(async (db) => {
+    export: async (zone) => {
+      const release = await longReads.begin(zone.account_id);
+      const parts = store.readAt(async (db) => {
         const row = await zoneRowById(db, zone.id);
         if (row === undefined) throw new PlatformError("zone_not_found");
         return writeZoneFile(zoneEntry(row), serialEntry(row).serial, zoneFileRows(db, zone.id));
-      }),
+      });
+      return longReads.parts(release, await parts.catch(releasing(release)));
+    },
 
     removeAbandoned: deps.large.removeAbandoned,
 
