@@ -23,10 +23,8 @@ const typesOf = (project: string, cache: string): readonly string[] => [
   ...["--project", project],
 ];
 
-/** Unit tests of documents. They are also checks, so that each commit runs them. */
-const DOCUMENT_TESTS = ["commands", "decisions", "divergences", "links", "threat-model", "lint/words"].map(
-  (name) => `tools/${name}.test.ts`,
-);
+/** Unit tests of documents and of the size of files. They are also checks, so that each commit runs them. */
+const TREE_TESTS = ["commands", "decisions", "divergences", "links", "threat-model", "lint/words", "lint/folders"];
 
 /** Checks of the code that do not run it. */
 export const STATIC_STEPS: readonly Step[] = [
@@ -37,7 +35,7 @@ export const STATIC_STEPS: readonly Step[] = [
   { name: "format", command: "oxfmt", args: ["--check", "."] },
   { name: "unused code", command: "knip", args: ["--no-progress"] },
   { name: "generated documents", command: "node", args: ["tools/docs.ts", "--check"] },
-  { name: "documents", command: "node", args: ["--test", ...DOCUMENT_TESTS] },
+  { name: "documents and folders", command: "node", args: ["--test", ...TREE_TESTS.map((name) => `tools/${name}.test.ts`)] },
 ];
 
 /**

@@ -268,7 +268,7 @@ export const MAY_BE_LARGER: ReadonlySet<string> = new Set(["src/store/migrations
 export const LINES_MAX = 250;
 
 /** So many long files there may be, tables included. Lower it when one is split. */
-export const LONG_FILES_MAX = 64;
+export const LONG_FILES_MAX = 63;
 
 /** The reason why one file of src/ may not import another by the order above; undefined if it may. Both paths start with their layer. */
 export function folderProblem(from: string, to: string): string | undefined {

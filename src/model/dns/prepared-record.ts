@@ -1,3 +1,4 @@
+import { keepFinalDot } from "./final-dot.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { classifyIp, type IpClass } from "#kernel/net/ip-class.ts";
 import { formatIp, type IpAddress, parseIp, unmapIp } from "#kernel/net/ip.ts";
@@ -163,10 +164,8 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
     throw contentError(type, source, "Content for TXT record is invalid: quotation marks must enclose every string, or none.");
   try {
     const rdata = data === null ? encodeContent(type, read.text, options) : encodeData(type, data, options);
-    const shown = describe(type, rdata);
+    const shown = keepFinalDot(type, describe(type, rdata), { content, data });
     // TXT content stays as sent, however it is split on the wire (dns.md, "TXT").
-    const sent = data === null ? nameIn(type, content.trim()) : (data as Readonly<Record<string, unknown>>)[DOTTED[type]?.member ?? ""];
-    if (type in DOTTED && isDotted(sent)) return { ...withFinalDot(type, shown), priority: shown.priority, rdata };
     return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {
     if (error instanceof RdataError) throw contentError(type, faultyMember(descriptor, write, error, source), error.message);
@@ -184,36 +183,6 @@ function faultyMember(
   const isApart = source === "/data" ? type.priority === "apart" : (content ?? "").trim().split(/\s+/).length < type.fields.length;
   if (field === "priority" && type.priority !== undefined && (isApart || typeof priority === "number")) return "/priority";
   return source === "/data" && field !== undefined ? `/data/${field}` : source;
-}
-
-/**
- * Types whose name keeps the final dot that it was sent with, because octoDNS compares it with what it sent: the member of
- * `data`, and the position of the name in the content, counted from the end if negative.
- */
-const DOTTED: Readonly<Record<string, { readonly member: string; readonly at: number }>> = {
-  SVCB: { member: "target", at: 1 },
-  HTTPS: { member: "target", at: 1 },
-  NAPTR: { member: "replacement", at: -1 },
-};
-
-const nameIn = (type: string, content: string): string | undefined => content.split(/\s+/).at(DOTTED[type]?.at ?? 0);
-
-/** A dot cannot be added to the root name. */
-const isDotted = (target: unknown): boolean => typeof target === "string" && target.length > 1 && target.endsWith(".");
-
-function withFinalDot(type: string, { content, data }: Pick<Encoded, "content" | "data">): Pick<Encoded, "content" | "data"> {
-  const { member, at } = DOTTED[type] as (typeof DOTTED)[string];
-  const words = content.split(" ");
-  const index = at < 0 ? words.length + at : at;
-  const dotted = `${words[index]}.`;
-  return { content: words.with(index, dotted).join(" "), data: data === null ? null : { ...data, [member]: dotted } };
-}
-
-/** Structured form and priority of RDATA, as a stored record with this content has them. */
-export function describedAs(type: string, rdata: Uint8Array, content: string): Pick<Encoded, "data" | "priority"> {
-  const shown = describe(type, rdata);
-  const { data } = type in DOTTED && isDotted(nameIn(type, content)) ? withFinalDot(type, shown) : shown;
-  return { data, priority: shown.priority };
 }
 
 function contentError(type: string, source: string, message: string): PlatformError {

@@ -1,13 +1,22 @@
 import { backgroundTurn } from "#kernel/background-turn.ts";
 import type { LongReads } from "#control/dns/changes/long-reads.ts";
-import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { changeUnit, type RecordChanger } from "#control/dns/changes/change-records.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
-import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
+import { decodeChanges, sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
 import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoChunks } from "./revert-changes.ts";
+import {
+  byRecordName,
+  changesFrom,
+  findVersion,
+  findVersionRange,
+  foldVersions,
+  readVersionChanges,
+  versionChangeView,
+  versionView,
+} from "./read-versions.ts";
 import { boundedChunks } from "#control/dns/changes/chunk-bound.ts";
 import { AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
@@ -18,16 +27,7 @@ import {
   type DnsVersionDiffQuery,
   VERSION_CHANGES_SHOWN_MAX,
 } from "#model/dns/dns-version.ts";
-import {
-  changeCount,
-  CHANGES_PER_ROW,
-  type DnsVersionHead,
-  listVersions,
-  versionChanges,
-  versionHead,
-  versionRange,
-  versionSizes,
-} from "#store/dns/dns-versions.ts";
+import { changeCount, type DnsVersionHead, listVersions, versionChanges, versionRange } from "#store/dns/dns-versions.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
 type Db = Unit["db"];
@@ -55,10 +55,10 @@ export interface DnsVersionsDeps {
 
 export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
   const { store, view, changer, longReads } = deps;
-  const show = (change: VersionedChange): DnsVersionChange => changeView(change, view);
+  const show = (change: VersionedChange): DnsVersionChange => versionChangeView(change, view);
 
   const page = async (db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<DnsVersionChange[]> =>
-    (await readChanges(db, head, offset, limit)).map(show);
+    (await readVersionChanges(db, head, offset, limit)).map(show);
 
   /**
    * In chunks. `changes` is called once other callers can no longer change the zone's records, and returns the changes to
@@ -98,8 +98,8 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
 
   const restoreLarge = (call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion> => {
     const changes = async (): Promise<() => AsyncIterable<readonly VersionedChange[]>> => {
-      const [, newest] = await findRange(store.read, zone, { from: version });
-      const folded = await fold(store.read, zone, version, newest);
+      const [, newest] = await findVersionRange(store.read, zone, { from: version });
+      const folded = await foldVersions(store.read, zone, version, newest);
       const changed: (readonly VersionedChange[])[] = [];
       for (const some of boundedChunks(folded.values(), ({ before, after }) => after ?? before)) {
         changed.push(await stillChanged(store.read, zone, some));
@@ -133,12 +133,11 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const release = await longReads.begin(zone.account_id);
       // A consistent view of the database, so that no version is deleted during the read.
       const read = store.readAt(async (db) => {
-        const [older, newer] = await findRange(db, zone, query);
-        const folded = await fold(db, zone, older, newer);
-        const changes = [...folded.values()].filter(({ before, after }) => !sameRecord(before, after)).toSorted(byName);
+        const [older, newer] = await findVersionRange(db, zone, query);
+        const folded = await foldVersions(db, zone, older, newer);
+        const changes = [...folded.values()].filter(({ before, after }) => !sameRecord(before, after)).toSorted(byRecordName);
         const items = changes
           .slice((number - 1) * per_page, number * per_page)
-
           .map((change) => show((query.from ?? older) === older ? change : { before: change.after, after: change.before }));
         return { items, page: number, per_page, total_count: changes.length };
       });
@@ -150,7 +149,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       if (changeCount(head) > AT_ONCE_MAX) return revertLarge(call, zone, head);
       const undo = async (unit: Unit): Promise<DnsVersion> => {
         const head = await findVersion(unit.db, zone, version);
-        const changes = await changesOfRevert(unit.db, zone, await readChanges(unit.db, head, 0, changeCount(head)));
+        const changes = await changesOfRevert(unit.db, zone, await readVersionChanges(unit.db, head, 0, changeCount(head)));
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "revert", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? version));
       };
@@ -162,92 +161,12 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const changes = await changesFrom(store.read, zone, version);
       if (changes > AT_ONCE_MAX) return restoreLarge(call, zone, version);
       const undo = async (unit: Unit): Promise<DnsVersion> => {
-        const [, newest] = await findRange(unit.db, zone, { from: version });
-        const changes = await changesOfRestore(unit.db, zone, await fold(unit.db, zone, version, newest));
+        const [, newest] = await findVersionRange(unit.db, zone, { from: version });
+        const changes = await changesOfRestore(unit.db, zone, await foldVersions(unit.db, zone, version, newest));
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "restore", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? newest));
       };
       return commit(deps, call, undo, changeUnit(zone, changes));
     },
   };
-}
-
-/** Changed records of the version and all later ones: an upper limit of the work of an undo. */
-async function changesFrom(db: Db, zone: PlannedZoneRef, version: number): Promise<number> {
-  const sizes = await versionSizes(db, zone.id);
-  return sizes.reduce((sum, size) => (size.version >= version ? sum + changeCount(size) : sum), 0);
-}
-
-async function findVersion(db: Db, zone: PlannedZoneRef, version: number): Promise<DnsVersionHead> {
-  const head = await versionHead(db, zone.id, version);
-  if (head) return head;
-  const range = await versionRange(db, zone.id);
-  if (range === null || version > range.oldest) throw new PlatformError("dns_version_not_found");
-  throw new PlatformError("dns_version_pruned", {
-    message: `Version ${version} does not exist or has been deleted; the oldest stored version is ${range.oldest}.`,
-  });
-}
-
-/** Both versions, the older one first. Without `from`, the state before `to`, which need not be stored. */
-async function findRange(
-  db: Db,
-  zone: PlannedZoneRef,
-  { from, to }: DnsVersionDiffQuery,
-): Promise<readonly [older: number, newer: number]> {
-  if (from !== undefined) await findVersion(db, zone, from);
-  const other = to ?? (await versionRange(db, zone.id))?.newest;
-  if (other === undefined) throw new PlatformError("dns_version_not_found");
-  await findVersion(db, zone, other);
-  return from === undefined ? [other - 1, other] : from < other ? [from, other] : [other, from];
-}
-
-async function fold(db: Db, zone: PlannedZoneRef, after: number, upTo: number): Promise<Map<string, VersionedChange>> {
-  const folded = new Map<string, VersionedChange>();
-  for await (const text of versionChanges(db, zone.id, after, upTo)) foldChanges(folded, decodeChanges(text));
-  return folded;
-}
-
-/**
- * A part of one version's changes. Every text except the last has the same number of changes, so texts before `offset`
- * are not decoded.
- */
-async function readChanges(db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<readonly VersionedChange[]> {
-  const changes: VersionedChange[] = [];
-  let skipped = 0;
-  for await (const text of versionChanges(db, head.zone_id, head.version - 1, head.version)) {
-    if (offset - skipped >= CHANGES_PER_ROW) {
-      skipped += CHANGES_PER_ROW;
-      continue;
-    }
-    for (const change of decodeChanges(text)) changes.push(change);
-    if (changes.length >= offset - skipped + limit) break;
-  }
-  return changes.slice(offset - skipped, offset - skipped + limit);
-}
-
-const versionView = (row: DnsVersionHead): DnsVersion => ({
-  version: row.version,
-  kind: row.kind as DnsVersion["kind"],
-  created_on: row.created_on,
-  actor: JSON.parse(row.actor) as DnsVersion["actor"],
-  reason: row.reason,
-  refers_to: row.refers_to,
-  created: row.created,
-  updated: row.updated,
-  deleted: row.deleted,
-});
-
-const changeView = ({ before, after }: VersionedChange, view: RecordView): DnsVersionChange => ({
-  action: before === null ? "create" : after === null ? "delete" : "update",
-  id: (after ?? before)?.id ?? "",
-  before: before && view(before),
-  after: after && view(after),
-});
-
-function byName(a: VersionedChange, b: VersionedChange): number {
-  const key = ({ before, after }: VersionedChange): string => {
-    const row = after ?? before;
-    return row === null ? "" : `${row.name} ${row.type} ${row.id}`;
-  };
-  return key(a) < key(b) ? -1 : 1;
 }
