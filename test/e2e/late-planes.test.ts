@@ -157,10 +157,10 @@ test("the AI gateway serves the first gateway once the API has responded, and ri
 
 test("a restart passes the port of an AI gateway on, whether its thread runs or not", async (t) => {
   const server = await start(t);
-  for (const isRunning of [false, true]) {
-    if (isRunning) assert.equal((await visitGateway(server, "chats")).status, 400);
+  for (const restarts of [1, 2]) {
+    if (restarts === 2) assert.equal((await visitGateway(server, "chats")).status, 400);
     await execute(process.execPath, [program, "restart", "--data", server.dataDir]);
-    await eventually(() => server.log().includes('"msg":"stopped"'));
+    await eventually(() => server.log().split('"msg":"stopped"').length > restarts);
   }
   assert.equal((await visitGateway(server, "chats")).status, 400);
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
