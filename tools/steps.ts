@@ -23,8 +23,16 @@ const typesOf = (project: string, cache: string): readonly string[] => [
   ...["--project", project],
 ];
 
-/** Unit tests of documents and of the size of files. They are also checks, so that each commit runs them. */
-const TREE_TESTS = ["commands", "decisions", "divergences", "links", "threat-model", "lint/words", "lint/folders"];
+/** Tests of documents and of the size of files, which each commit runs. */
+export const TREE_TESTS: readonly string[] = [
+  "commands",
+  "decisions",
+  "divergences",
+  "links",
+  "threat-model",
+  "lint/words",
+  "lint/folders",
+].map((name) => `tools/${name}.test.ts`);
 
 /** Checks of the code that do not run it. */
 export const STATIC_STEPS: readonly Step[] = [
@@ -35,7 +43,7 @@ export const STATIC_STEPS: readonly Step[] = [
   { name: "format", command: "oxfmt", args: ["--check", "."] },
   { name: "unused code", command: "knip", args: ["--no-progress"] },
   { name: "generated documents", command: "node", args: ["tools/docs.ts", "--check"] },
-  { name: "documents and folders", command: "node", args: ["--test", ...TREE_TESTS.map((name) => `tools/${name}.test.ts`)] },
+  { name: "documents and folders", command: "node", args: ["--test", ...TREE_TESTS] },
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resultFlags } from "./file-results.ts";
-import { ROOT, type Step, testFlags } from "./steps.ts";
+import { ROOT, type Step, testFlags, TREE_TESTS } from "./steps.ts";
 
 const UNIT_TESTS = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 
@@ -12,8 +12,11 @@ const OWN_PROCESS: ReadonlySet<string> = new Set(["src/kernel/process/heap.test.
 const FILES_PER_PROCESS = 25;
 const TEST_TIMEOUT_MS = 300_000;
 
-/** All files of unit tests, by paths from the root. */
-export const unitTestFiles = (): readonly string[] => UNIT_TESTS.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).sort();
+/** All files of unit tests, by paths from the root, without those that are static checks. */
+export const unitTestFiles = (): readonly string[] =>
+  UNIT_TESTS.flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
+    .filter((path) => !TREE_TESTS.includes(path))
+    .sort();
 
 /** The files of unit tests as steps. */
 export const unitTestSteps = (files: readonly string[] = unitTestFiles()): readonly Step[] => [

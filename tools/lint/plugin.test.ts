@@ -27,8 +27,12 @@ const DB =
 const STATEMENTS = "selvedge(statements)";
 const COPIES = "selvedge(copies)";
 const LOGGED = "selvedge(logged)";
+const SLICES = "selvedge(slices)";
 
 const SAMPLES: readonly Sample[] = [
+  { path: "src/control/slices.ts", text: `import { setImmediate } from "node:timers/promises"; await setImmediate();`, fires: [SLICES] },
+  { path: "src/api/renamed.ts", text: `import { setImmediate as turn } from "node:timers/promises"; await turn();`, fires: [SLICES] },
+  { path: "src/control/pause.ts", text: `import { setTimeout } from "node:timers/promises"; await setTimeout(1);`, fires: [] },
   { path: "src/edge/static.ts", text: `import { openStore } from "#store/database/open.ts"; openStore();`, fires: [LAYER] },
   { path: "src/edge/type.ts", text: `import type { Store } from "#store/database/store.ts"; export type S = Store;`, fires: [LAYER] },
   { path: "src/edge/type-import.ts", text: `export type S = import("#store/database/store.ts").Store;`, fires: [LAYER] },

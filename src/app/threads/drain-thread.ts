@@ -1,5 +1,4 @@
 import { type Worker } from "node:worker_threads";
-import type { FromWorker } from "#kernel/process/worker-protocol.ts";
 
 /** Undefined if it takes longer. */
 export function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
@@ -8,11 +7,10 @@ export function within<T>(limitMs: number, promise: Promise<T>): Promise<T | und
   return Promise.race([promise, late]).finally(() => clearTimeout(limit));
 }
 
-/** Resolves when the thread has said that it is drained, or has ended, or after the limit. */
+/** Resolves when the thread has drained and ended, or after the limit. */
 export function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const limit = setTimeout(resolve, limitMs);
-  worker.on("message", (message: FromWorker) => message.type === "drained" && resolve());
   worker.on("exit", () => resolve());
   ask();
   return promise.finally(() => clearTimeout(limit));

@@ -16,7 +16,7 @@ const thread = (before = ""): string =>
       import { parentPort, workerData } from "node:worker_threads";
       ${before}
       parentPort.on("message", ({ type, port, request }) => {
-        if (type === "drain") parentPort.postMessage({ type: "drained" });
+        if (type === "drain") process.exit();
         if (type === "metrics") parentPort.postMessage({ type: "metrics", request, samples: [] });
         if (type === "attach") port.on("message", (word) => port.postMessage(word));
       });

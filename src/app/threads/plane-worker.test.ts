@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loadKoffi } from "#wire/native/koffi.ts";
 import { startPlaneWorker } from "./plane-worker.ts";
 import { createLog, type Log } from "#app/log/log.ts";
 
@@ -11,7 +14,7 @@ const thread = (loops: number): string =>
       import { parentPort } from "node:worker_threads";
       let asked = 0;
       parentPort.on("message", (message) => {
-        if (message.type === "drain") parentPort.postMessage({ type: "drained" });
+        if (message.type === "drain") process.exit();
         if (message.type !== "metrics") return;
         parentPort.postMessage({ type: "metrics", request: message.request, samples: [] });
         if (++asked === ${loops}) while (true);
@@ -34,7 +37,7 @@ test("lines of a thread that runs already follow the level of its area", async (
   const script = `data:text/javascript,${encodeURIComponent(`
       import { parentPort } from "node:worker_threads";
       parentPort.on("message", (message) => {
-        if (message.type === "drain") parentPort.postMessage({ type: "drained" });
+        if (message.type === "drain") process.exit();
         if (message.type !== "metrics") return;
         parentPort.postMessage({ type: "log", level: "debug", message: "asked" });
         parentPort.postMessage({ type: "metrics", request: message.request, samples: [] });
@@ -51,3 +54,15 @@ test("lines of a thread that runs already follow the level of its area", async (
   };
   assert.deepEqual([await linesWith(null), await linesWith("debug"), await linesWith(null)], [0, 1, 1]);
 });
+
+const STOP_OFTEN = fileURLToPath(new URL("./testing/stop-often.ts", import.meta.url));
+const koffi = await loadKoffi().catch(() => null);
+
+test(
+  "a thread that is stopped between native calls does not end the process",
+  { skip: koffi === null && "koffi does not load here" },
+  () => {
+    const { status, signal, stderr } = spawnSync(process.execPath, [STOP_OFTEN], { encoding: "utf8" });
+    assert.deepEqual([status, signal], [0, null], stderr.slice(0, 500));
+  },
+);

@@ -1,4 +1,4 @@
-import type { MessagePort } from "node:worker_threads";
+import { isMainThread, type MessagePort } from "node:worker_threads";
 import type { AllowedHosts } from "#kernel/net/host-gate.ts";
 import type { MetricRegistry, MetricSample } from "./metrics.ts";
 import type { NativePart, OnMissing } from "./native-transport.ts";
@@ -171,6 +171,8 @@ export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(
             return void duties.drain(message).finally(() => {
               say({ type: "drained" });
               main.close();
+              // Not in a native call, since koffi ends the process if its thread is terminated during one.
+              if (!isMainThread) setImmediate(() => process.exit());
             });
         }
       });

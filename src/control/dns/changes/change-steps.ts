@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { type RecordContentRow, writeOf } from "./record-view.ts";
@@ -93,7 +93,7 @@ async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Pr
   const done: R[] = [];
   for (const item of items) {
     done.push(work(item));
-    if (done.length % SLICE === 0) await setImmediate();
+    if (done.length % SLICE === 0) await backgroundTurn();
   }
   return done;
 }
