@@ -1,8 +1,11 @@
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { type ClientRequest, get } from "node:http";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../../test/support/eventually.ts";
 import { type ApiServer, type ApiServerOptions, ask, startApi } from "../../test/support/api-server.ts";
 
 // A page may have five million records (contract.md §3): it goes out in parts.
@@ -68,4 +71,35 @@ test("a client that disconnects during a page leaves nothing behind", async (t) 
     server.logged.filter((line) => line.includes("failed")),
     [],
   );
+});
+
+test("clients that leave while their exports wait make room for others, and HEAD has no false length", async (t) => {
+  const { server, zone, path } = await serverWithRecords(t);
+  const head = await fetch(`http://127.0.0.1:${server.port}/client/v4${path}/export`, {
+    method: "HEAD",
+    headers: { authorization: `Bearer ${server.token}` },
+  });
+  assert.deepEqual([head.status, head.headers.get("content-length")], [200, null]);
+  const held = await Promise.all(
+    Array.from({ length: 4 }, () => server.control.zoneFiles.export({ ...zone, account_id: server.account_id })),
+  );
+  const answered: number[] = [];
+  const clients: ClientRequest[] = [];
+  const send = (): void => {
+    const client = get(`http://127.0.0.1:${server.port}/client/v4${path}/export`, {
+      ...{ agent: false, headers: { authorization: `Bearer ${server.token}` } },
+    });
+    client.on("response", ({ statusCode = 0 }) => answered.push(statusCode)).on("error", () => undefined);
+    clients.push(client);
+  };
+  for (let n = 0; n < 101; n++) send();
+  await eventually(() => answered.length > 0);
+  assert.deepEqual(answered, [429], "a hundred wait");
+  for (const client of clients) client.destroy();
+  // Those that have left no longer count, so all of these wait, once the server knows.
+  await eventually(
+    async () => (await Promise.race([ask(server, "GET", `${path}/export`).then(({ status }) => status), delay(200)])) !== 429,
+  );
+  for (const parts of held) await parts.return?.();
+  assert.equal((await ask(server, "GET", `${path}/export`)).status, 200);
 });

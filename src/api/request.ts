@@ -152,6 +152,7 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const state = stateOf(request);
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
+    state.admitted.call.onLeft = (tell) => (reply.raw.closed ? tell() : void reply.raw.once("close", tell));
     const { query, body } = request as { query: Query; body: unknown };
     const lastEventId = request.headers["last-event-id"];
     const { isAsync, waitSeconds } = readPreferences(request.headers["prefer"]);
@@ -169,13 +170,11 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
     reply.headers(answer.headers ?? {});
     const { session } = state.admitted.call;
     if (session !== undefined) reply.header("set-cookie", sessionCookie(session, deps.isSecure));
-    // The framework would read a stream to its end, but some streams are unbounded.
     if (request.method === "HEAD" && answer.body instanceof Readable) {
+      // The framework would read it to its end, but some streams are unbounded.
       answer.body.destroy();
-      return reply
-        .code(route.status ?? 200)
-        .type(answer.type)
-        .send();
+      // Its length is unknown; without this, Node.js says 0.
+      reply.raw.removeHeader("content-length");
     }
     if (answer.body instanceof Readable) reply.raw.setTimeout(STALL_MAX_MS, () => reply.raw.destroy());
     // RFC 9110 §15.3.5: 204 has no content, the envelope included.

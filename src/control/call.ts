@@ -85,7 +85,12 @@ export interface Call {
   dry_run?: boolean;
   /** Information beside the result; the API returns it as messages. */
   notes?: string[];
+  /** Calls back when the client has left. */
+  onLeft?(tell: () => void): void;
 }
+
+/** The part of a call that a long read needs. */
+export type Reader = Pick<Call, "onLeft">;
 
 /** Ends a successful dry run by undoing its unit. */
 export class DryRunEnd extends Error {}

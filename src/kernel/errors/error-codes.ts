@@ -119,7 +119,7 @@ export const ERROR_CODES = {
   },
   long_reads_busy: {
     code: 10469,
-    status: 503,
+    status: 429,
     message: "Too many long reads of this account are waiting, or this one took too long; retry in a moment",
     cause:
       "Exports of zones and pages of more than a thousand records take much memory, so few run at once. Many of the account wait, or the client did not take all of its answer within ten minutes.",

@@ -18,7 +18,7 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     result: DnsRecord,
     paging: "page",
     per_page: { default: 100, max: 5_000_000 },
-    handler: ({ control, resolved, query, page }) => control.dnsRecords.list(zoneOf(resolved), query, page),
+    handler: ({ control, call, resolved, query, page }) => control.dnsRecords.list(zoneOf(resolved), query, page, call),
   }),
   route({
     method: "POST",

@@ -33,7 +33,7 @@ export const DNS_VERSION_ROUTES: readonly Route[] = [
     result: DnsVersionChange,
     paging: "page",
     per_page: CHANGES_PER_PAGE,
-    handler: ({ control, resolved, query, page }) => control.dnsVersions.diff(zoneOf(resolved), query, page),
+    handler: ({ control, call, resolved, query, page }) => control.dnsVersions.diff(zoneOf(resolved), query, page, call),
   }),
   route({
     method: "GET",

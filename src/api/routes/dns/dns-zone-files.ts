@@ -45,9 +45,9 @@ export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "text/plain",
-    handler: async ({ control, resolved }) => ({
+    handler: async ({ control, call, resolved }) => ({
       type: "text/plain; charset=utf-8",
-      body: await control.zoneFiles.export(zoneOf(resolved)),
+      body: await control.zoneFiles.export(zoneOf(resolved), call),
     }),
   }),
   route({

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
+import type { Reader } from "#control/call.ts";
 import { createLongReads } from "./long-reads.ts";
 
 const LIMITS = { placesMax: 4, waitingMax: 2, heldMs: 60_000 };
@@ -19,7 +20,7 @@ test("an account has some of the places, others have the rest, and those that wa
   const reads = createLongReads(LIMITS);
   const order: string[] = [];
   const begin = async (account: string): Promise<() => void> => {
-    const release = await reads.begin(account);
+    const { release } = await reads.begin(account);
     order.push(account);
     return release;
   };
@@ -52,7 +53,7 @@ for (const leaves of ["at its end", "early", "before the first part"] as const)
         if (leaves === "early" && part === 1) break;
       }
     assert.equal(isEnded, leaves !== "before the first part");
-    (await reads.begin("b"))();
+    (await reads.begin("b")).release();
   });
 
 test("a reader that is too slow loses its place, and gets an error instead of the rest", async () => {
@@ -68,6 +69,24 @@ test("a reader that is too slow loses its place, and gets an error instead of th
   const alive = setInterval(() => {}, 1_000);
   await ended;
   clearInterval(alive);
-  (await reads.begin("b"))();
+  (await reads.begin("b")).release();
   await assert.rejects(parts.next(), { errorName: "long_reads_busy" });
+});
+
+test("a reader that leaves while it waits counts no longer, and one that has a place goes no further", async () => {
+  const reads = createLongReads({ ...LIMITS, placesMax: 1, waitingMax: 2 });
+  const clients = Array.from({ length: 4 }, () => new EventEmitter());
+  const reader = (n: number): Reader => ({ onLeft: (tell) => void clients[n]!.once("close", tell) });
+  const first = await reads.begin("a", reader(0));
+  first.check();
+  const gone = [reads.begin("a", reader(1)), reads.begin("a", reader(2))];
+  const refused = gone.map((wait) => assert.rejects(wait, { errorName: "long_reads_busy" }));
+  clients[1]!.emit("close");
+  clients[2]!.emit("close");
+  await Promise.all(refused);
+  const last = reads.begin("a", reader(3));
+  clients[0]!.emit("close");
+  assert.throws(() => first.check(), { errorName: "long_reads_busy" });
+  first.release();
+  (await last).check();
 });

@@ -1,15 +1,23 @@
+import type { Reader } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createShares } from "#kernel/shares.ts";
+
+/** A read that may run. */
+export interface Place {
+  /** Throws `long_reads_busy` once the client has left, so that nothing goes on for it. */
+  check(): void;
+  release(): void;
+}
 
 /**
  * Places for reads whose results can be as large as a zone, because each one takes memory and a connection to the database until its reader
  * has all of it. An account has at most half of what is free, and others wait in turns of their accounts.
  */
 export interface LongReads {
-  /** Resolves with what gives the place back. */
-  begin(account: string): Promise<() => void>;
+  /** Rejects with `long_reads_busy` if too many of the account wait, or the client leaves before its turn. */
+  begin(account: string, reader?: Reader): Promise<Place>;
   /** The same parts; their place is free after the last one, when the reader leaves, or when the reader is too slow. */
-  parts<T>(release: () => void, parts: AsyncGenerator<T, undefined>): AsyncIterableIterator<T>;
+  parts<T>(place: Place, parts: AsyncGenerator<T, undefined>): AsyncIterableIterator<T>;
 }
 
 interface LongReadLimits {
@@ -25,15 +33,20 @@ const ACCOUNT_SHARE = 1 / 2;
 export function createLongReads({ placesMax, waitingMax, heldMs }: LongReadLimits = LIMITS): LongReads {
   const shares = createShares({ total: placesMax, share: ACCOUNT_SHARE });
   /** In the order of turns; none is empty. */
-  const waiting = new Map<string, ((release: () => void) => void)[]>();
+  const waiting = new Map<string, (() => void)[]>();
 
-  const place = (account: string): (() => void) => {
+  const place = (account: string, hasLeft: () => boolean): Place => {
     let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      shares.release(account, 1);
-      next();
+    return {
+      check: () => {
+        if (hasLeft()) throw new PlatformError("long_reads_busy");
+      },
+      release: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        shares.release(account, 1);
+        next();
+      },
     };
   };
   function next(): void {
@@ -42,25 +55,40 @@ export function createLongReads({ placesMax, waitingMax, heldMs }: LongReadLimit
       const begin = readers.shift();
       waiting.delete(account);
       if (readers.length > 0) waiting.set(account, readers);
-      begin?.(place(account));
+      begin?.();
     }
   }
 
   return {
-    begin: async (account) => {
-      const before = waiting.get(account);
-      if (before === undefined && shares.take(account, 1)) return place(account);
-      if (before !== undefined && before.length >= waitingMax) throw new PlatformError("long_reads_busy");
-      return new Promise((resolve) => {
-        if (before === undefined) waiting.set(account, [resolve]);
-        else before.push(resolve);
+    begin: async (account, reader = {}) => {
+      let hasLeft = false;
+      let leave = (): void => undefined;
+      reader.onLeft?.(() => {
+        hasLeft = true;
+        leave();
       });
+      const mine = place(account, () => hasLeft);
+      const before = waiting.get(account) ?? [];
+      if (before.length === 0 && shares.take(account, 1)) return mine;
+      if (before.length >= waitingMax) throw new PlatformError("long_reads_busy");
+      await new Promise<void>((resolve, reject) => {
+        before.push(resolve);
+        waiting.set(account, before);
+        leave = () => {
+          const at = before.indexOf(resolve);
+          if (at < 0) return;
+          before.splice(at, 1);
+          if (before.length === 0) waiting.delete(account);
+          reject(new PlatformError("long_reads_busy"));
+        };
+      });
+      return mine;
     },
-    parts: <T>(release: () => void, parts: AsyncGenerator<T, undefined>) => {
+    parts: <T>(place: Place, parts: AsyncGenerator<T, undefined>) => {
       let isLate = false;
       const end = async (): Promise<void> => {
         clearTimeout(timer);
-        release();
+        place.release();
         await parts.return(undefined);
       };
       const timer = setTimeout(() => {
@@ -90,8 +118,17 @@ export function createLongReads({ placesMax, waitingMax, heldMs }: LongReadLimit
 
 /** Handles the error of a read that has not begun to send. */
 export const releasing =
-  (release: () => void) =>
+  (place: Place) =>
   (error: unknown): never => {
-    release();
+    place.release();
     throw error;
   };
+
+/** Pages that end once the client has left. */
+export async function* whileWaited<T>(place: Place, pages: AsyncIterable<T>): AsyncGenerator<T, undefined> {
+  for await (const page of pages) {
+    place.check();
+    yield page;
+  }
+  return undefined;
+}

@@ -2,7 +2,7 @@ import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type LongReads, releasing } from "#control/dns/changes/long-reads.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
-import type { Page, PageRequest } from "#control/call.ts";
+import type { Page, PageRequest, Reader } from "#control/call.ts";
 import { createPageEnds } from "#control/page-ends.ts";
 import { createTotals } from "#control/list-totals.ts";
 import { recordTest } from "./list-filter.ts";
@@ -18,6 +18,7 @@ export type ListDnsRecords = (
   zone: Pick<PlannedZoneRef, "id" | "account_id">,
   query: DnsRecordQuery,
   page: PageRequest,
+  reader?: Reader,
 ) => Promise<Page<DnsRecord>>;
 
 /** Records that are read and formatted at once: a few milliseconds. */
@@ -37,7 +38,7 @@ interface RecordListsDeps {
 export function createRecordLists({ store, view, longReads }: RecordListsDeps): ListDnsRecords {
   const totals = createTotals();
   const places = createPageEnds<RecordPosition["row"]>();
-  return async (zone, query, { page, per_page }) => {
+  return async (zone, query, { page, per_page }, reader) => {
     const state = await zoneState(store.read, zone.id);
     if (state === undefined) throw new PlatformError("zone_not_found");
     const test = recordTest(query);
@@ -55,13 +56,13 @@ export function createRecordLists({ store, view, longReads }: RecordListsDeps): 
     const shown = { page, per_page, total_count: total };
     remember(items.length, items.at(-1));
     if (items.length === per_page || offset + items.length >= total) return { items: items.map(view), ...shown };
-    const release = await longReads.begin(zone.account_id);
+    const place = await longReads.begin(zone.account_id, reader);
     const read = async (): Promise<AsyncIterableIterator<readonly DnsRecord[]>> => {
       const ids = await listRecordIds(store, list, window);
       remember(ids.length / ID_LENGTH, await recordById(store.read, zone.id, ids.slice(-ID_LENGTH)));
-      return longReads.parts(release, recordsInParts(store, zone.id, ids, view));
+      return longReads.parts(place, recordsInParts(store, zone.id, ids, view));
     };
-    return { items: [], more: await read().catch(releasing(release)), ...shown };
+    return { items: [], more: await read().catch(releasing(place)), ...shown };
   };
 }
 

@@ -1,6 +1,6 @@
 import type { LongReads } from "#control/dns/changes/long-reads.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { Call, Page, PageRequest } from "#control/call.ts";
+import type { Call, Page, PageRequest, Reader } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { createRecordLists } from "./record-lists.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
@@ -22,7 +22,7 @@ import type { Store } from "#store/database/store.ts";
 /** Records of a zone. Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
 export interface DnsRecords {
   create(call: Call, zone: PlannedZoneRef, body: DnsRecordWrite): Promise<DnsRecord>;
-  list(zone: PlannedZoneRef, query: DnsRecordQuery, page: PageRequest): Promise<Page<DnsRecord>>;
+  list(zone: PlannedZoneRef, query: DnsRecordQuery, page: PageRequest, reader?: Reader): Promise<Page<DnsRecord>>;
   get(zone: PlannedZoneRef, id: string): Promise<DnsRecord>;
   /** The number of the zone's records, and the limit. */
   usage(zone: PlannedZoneRef): Promise<DnsRecordUsage>;

@@ -1,6 +1,6 @@
 import { backgroundTurn } from "#kernel/background-turn.ts";
 import type { LongReads } from "#control/dns/changes/long-reads.ts";
-import type { Call, Page, PageRequest } from "#control/call.ts";
+import type { Call, Page, PageRequest, Reader } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { changeUnit, type RecordChanger } from "#control/dns/changes/change-records.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
@@ -39,7 +39,7 @@ export interface DnsVersions {
   get(zone: PlannedZoneRef, version: number): Promise<DnsVersionDetail>;
   changes(zone: PlannedZoneRef, version: number, page: PageRequest): Promise<Page<DnsVersionChange>>;
   /** The differences between the zone at `from` and at `to`, by name and type; `from` may be the newer one. */
-  diff(zone: PlannedZoneRef, query: DnsVersionDiffQuery, page: PageRequest): Promise<Page<DnsVersionChange>>;
+  diff(zone: PlannedZoneRef, query: DnsVersionDiffQuery, page: PageRequest, reader?: Reader): Promise<Page<DnsVersionChange>>;
   /** Undoes the changes of one version, as a new version. Throws `dns_undo_conflict` if a record has changed since. */
   revert(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
   /** Restores the zone to a version, as a new version; returns the newest if nothing differs. */
@@ -129,8 +129,8 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       return { items, page: number, per_page, total_count: changeCount(head) };
     },
 
-    diff: async (zone, query, { page: number, per_page }) => {
-      const release = await longReads.begin(zone.account_id);
+    diff: async (zone, query, { page: number, per_page }, reader) => {
+      const place = await longReads.begin(zone.account_id, reader);
       // A consistent view of the database, so that no version is deleted during the read.
       const read = store.readAt(async (db) => {
         const [older, newer] = await findVersionRange(db, zone, query);
@@ -141,7 +141,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
           .map((change) => show((query.from ?? older) === older ? change : { before: change.after, after: change.before }));
         return { items, page: number, per_page, total_count: changes.length };
       });
-      return read.finally(release);
+      return read.finally(place.release);
     },
 
     revert: async (call, zone, version) => {

@@ -1,6 +1,6 @@
-import type { Call } from "#control/call.ts";
+import type { Call, Reader } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
-import { type LongReads, releasing } from "#control/dns/changes/long-reads.ts";
+import { type LongReads, releasing, whileWaited } from "#control/dns/changes/long-reads.ts";
 import { createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { AT_ONCE_COST, AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
@@ -36,7 +36,7 @@ export interface ImportOptions {
 
 export interface ZoneFiles {
   /** The zone at one moment, in parts. */
-  export(zone: PlannedZoneRef): Promise<AsyncIterableIterator<string>>;
+  export(zone: PlannedZoneRef, reader?: Reader): Promise<AsyncIterableIterator<string>>;
   /**
    * Adds the records of a zone file as one version: all or none, unless invalid records are skipped. Ignores records that
    * the zone already has in the same form, and those that the service itself creates. A dry run writes nothing. Throws
@@ -81,14 +81,14 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   });
 
   return {
-    export: async (zone) => {
-      const release = await longReads.begin(zone.account_id);
+    export: async (zone, reader) => {
+      const place = await longReads.begin(zone.account_id, reader);
       const parts = store.readAt(async (db) => {
         const row = await zoneRowById(db, zone.id);
         if (row === undefined) throw new PlatformError("zone_not_found");
-        return writeZoneFile(zoneEntry(row), serialEntry(row).serial, zoneFileRows(db, zone.id));
+        return writeZoneFile(zoneEntry(row), serialEntry(row).serial, whileWaited(place, zoneFileRows(db, zone.id)));
       });
-      return longReads.parts(release, await parts.catch(releasing(release)));
+      return longReads.parts(place, await parts.catch(releasing(place)));
     },
 
     removeAbandoned: deps.large.removeAbandoned,
