@@ -20,8 +20,8 @@ export interface Publisher {
   position(): Position | null;
   /** `listener` is called with every delta from now on, in order; null if some are missing. */
   onPublished(listener: (delta: Delta | null) => void): void;
-  /** Whether attached replicas have applied all but the last deltas, and all up to `rev`; those that are late do not count. */
-  isFollowed(rev: number): boolean;
+  /** Whether attached replicas have applied all but the last deltas; those that are late do not count. */
+  isFollowed(): boolean;
   /** Resolves when every attached replica has applied `rev`, or after the time; names the replicas that have not. */
   settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
   close(): Promise<void>;
@@ -133,9 +133,9 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     },
     position: () => head,
     onPublished: (listener) => void listeners.push(listener),
-    isFollowed: (rev) => {
-      const least = Math.max(rev, (head?.rev ?? 0) - DELTAS_AHEAD);
-      return subscribers.values().every(({ acked, late }) => late || acked >= least);
+    isFollowed: () => {
+      const rev = (head?.rev ?? 0) - DELTAS_AHEAD;
+      return subscribers.values().every(({ acked, late }) => late || acked >= rev);
     },
     settled: settlement.settled,
     close: async () => {

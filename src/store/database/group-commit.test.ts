@@ -380,25 +380,6 @@ test("a bulk unit has its own transaction, others that wait go between two of th
   await last;
 });
 
-storeTest("a bulk unit waits until planes have applied the first write since the last one, and for no later write", async ({ store }) => {
-  let applied = 0;
-  const asked: number[] = [];
-  store.followedBy((rev) => {
-    asked.push(rev);
-    return rev <= applied;
-  });
-  const order: string[] = [];
-  const first = await put(store, "first");
-  const bulk = store.write(async () => void order.push("bulk"), { bulkOf: "a" });
-  await put(store, "second", () => order.push("second"));
-  assert.deepEqual(order, ["second"]);
-  applied = first.rev!;
-  await bulk;
-  assert.equal(Math.max(...asked), first.rev);
-  await store.write(async () => {}, { bulkOf: "a" });
-  assert.equal(asked.at(-1), 0, "the second write was before the bulk unit");
-});
-
 test("the sync of a unit blocks no thread, and nothing counts before it; after a failed one the log is copied first", async () => {
   const statements: string[] = [];
   const sync = Promise.withResolvers<void>();

@@ -4,12 +4,12 @@ import { lockPosition, positionOf, type StoredPosition } from "./history.ts";
 import { createLogSyncs, SYNC_LATER } from "./log-syncs.ts";
 import { type Begun, type Committed, type GroupDeps, type Pending, runGroup } from "./run-group.ts";
 import { type Session, withFault } from "#store/queries/session.ts";
-import type { IsFollowed, Unit, WriteOptions, Written } from "./store.ts";
+import type { Unit, WriteOptions, Written } from "./store.ts";
 
 /**
  * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
  * to disk; each of several has its own savepoint, so that a failure undoes only that unit. A bulk unit has a transaction of its
- * own, and between two of them all others that wait have theirs and are answered, which waits for planes; accounts with bulk units take turns. Syncs of an SQLite file block no thread of ours. No two units of an
+ * own, and between two of them all others that wait have theirs; accounts with bulk units take turns. Syncs of an SQLite file block no thread of ours. No two units of an
  * installation run at the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
@@ -28,8 +28,8 @@ export interface GroupCommitDeps extends GroupDeps {
   committed(session: Session, news: ReadonlySet<string> | null): Promise<void>;
   /** Whether bulk units may begin; absent: always. */
   hasRoom?(): boolean;
-  /** Absent: always. Answers to other writes wait for planes. */
-  isFollowed?: IsFollowed;
+  /** Whether planes have nearly all that was committed; absent: always. Answers to other writes wait for planes. */
+  isFollowed?(): boolean;
 }
 
 /** Limits how long the first unit of a group waits for its commit. */
@@ -55,8 +55,6 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue: Pending[] = [];
   const bulk = createTurnQueue<Pending>();
   let isBulkNext = false;
-  /** The revision of the first others since the last bulk unit: one that begins before these are answered takes the CPU that planes need for it. */
-  let unanswered: number | null = null;
   let session: Session | null = null;
   /** The connection's current settings for undo data and syncs. */
   let settings: readonly string[] = [];
@@ -67,7 +65,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
 
   const mayBegin = ({ sinceMs }: Pending): boolean => {
     const waitedMs = deps.clock.monotonicMs() - sinceMs;
-    const isFollowed = waitedMs > FOLLOWED_WAIT_MS_MAX || (deps.isFollowed?.(unanswered ?? 0) ?? true);
+    const isFollowed = waitedMs > FOLLOWED_WAIT_MS_MAX || (deps.isFollowed?.() ?? true);
     return closed || waitedMs > ROOM_WAIT_MS_MAX || ((deps.hasRoom?.() ?? true) && isFollowed);
   };
   /** Empty if bulk units wait for room. */
@@ -77,7 +75,6 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     isBulkNext = !isBulkReady;
     if (!isBulkReady) return { units: queue.splice(0, UNITS_PER_GROUP), isBulk: false };
     bulk.take();
-    unanswered = null;
     return { units: [first], isBulk: true };
   };
   const resume = (): void => {
@@ -95,7 +92,6 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       try {
         const committed = await runGroup(deps, await begin(group), group.units, syncs);
         if (committed !== null) unsynced.push(committed);
-        if (!group.isBulk && committed?.news) unanswered ??= committed.rev;
       } catch (error) {
         for (const pending of group.units) pending.reject(withFault(deps.dialect, error));
         // The connection's state is unknown, so the next group uses a new one.

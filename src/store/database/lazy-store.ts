@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { kyselyOver } from "#store/queries/kysely-over.ts";
 import { type Fault, DIALECTS, type DialectName } from "#store/queries/session.ts";
 import type { CommitListener } from "#store/queries/written.ts";
-import type { IsFollowed, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 /** Why the database is unavailable, for any client: without paths and names. */
@@ -24,7 +24,7 @@ export function createLazyStore(dialect: DialectName, first: Absence): LazyStore
   let absence = first;
   let joined: Store | null = null;
   let closed = false;
-  let isFollowed: IsFollowed = () => true;
+  let isFollowed = (): boolean => true;
   const absent = (): PlatformError =>
     // While the server runs, a full disk refuses only writes; before it has started, reads fail too.
     new PlatformError(absence.fault === "database_damaged" ? "database_damaged" : "database_unavailable", {
@@ -69,7 +69,7 @@ export function createLazyStore(dialect: DialectName, first: Absence): LazyStore
     join: (opened) => {
       if (closed) return void opened.close();
       joined = opened;
-      opened.followedBy((rev) => isFollowed(rev));
+      opened.followedBy(() => isFollowed());
       const tell: CommitListener = (written) => {
         for (const listener of listeners) listener(written);
       };

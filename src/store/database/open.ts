@@ -15,7 +15,7 @@ import { createStoreHealth } from "./health.ts";
 import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, positionOf, readPosition } from "./history.ts";
 import { migrate } from "./migrate.ts";
 import { createRecentChanges } from "./recent-changes.ts";
-import type { IsFollowed, Position, Store } from "./store.ts";
+import type { Position, Store } from "./store.ts";
 
 export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
@@ -113,7 +113,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
   const seen = createHighestPosition(clock);
   const checkpointer = backend.checkpointer();
   const files = backend.openFiles(() => onReplaced?.());
-  let isFollowed: IsFollowed = () => true;
+  let isFollowed = (): boolean => true;
   const writer = createGroupCommit({
     dialect,
     clock,
@@ -127,7 +127,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
       await checkpointer?.committed(session);
     },
     ...(checkpointer && { hasRoom: checkpointer.hasRoom }),
-    isFollowed: (rev) => isFollowed(rev),
+    isFollowed: () => isFollowed(),
   });
   const close = async (): Promise<void> => {
     // SQLite checkpoints the log when the last connection closes, which a read-only one cannot do, so the writer closes

@@ -42,8 +42,6 @@ export interface Committed {
   reject(error: unknown): void;
   /** Names of the written data if planes have changes to receive, else null. */
   readonly news: WrittenNames | null;
-  /** The newest revision. */
-  readonly rev: number;
 }
 
 /** A unit whose work is done and that waits for the commit. */
@@ -100,7 +98,6 @@ export async function runGroup(
     reject: (error) => {
       for (const { pending } of finished) pending.reject(error);
     },
-    rev: newest,
     news: own === null ? new Set([ANYTHING]) : newest === rev ? null : written,
   };
 }

@@ -63,9 +63,6 @@ export interface WriteOptions {
   readonly bulkOf?: string | undefined;
 }
 
-/** Whether planes have nearly all that was committed, and all up to the revision. */
-export type IsFollowed = (rev: number) => boolean;
-
 export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** Committed data only. */
@@ -90,10 +87,8 @@ export interface Store {
   health(): Promise<string | null>;
   /** Notifies that `changesSince` may have news; commits of other nodes are only found by polling. */
   onCommit(listener: CommitListener): () => void;
-  /**
-   * While it returns false, for planes that are behind or have not applied `rev`, units of large changes wait: for a second each, at most.
-   */
-  followedBy(isFollowed: IsFollowed): void;
+  /** While it returns false, for planes that are behind, units of large changes wait: for a second each, at most. */
+  followedBy(isFollowed: () => boolean): void;
   close(): Promise<void>;
 }
 
