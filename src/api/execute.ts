@@ -141,7 +141,7 @@ function render(route: Route, reply: unknown, messages: readonly Message[], date
     case "page": {
       const page = reply as Page<unknown>;
       const { more } = page;
-      // As of a raw reply: a client may leave before the first part.
+      // If the client leaves before the first part, this frees what the page holds.
       if (more) return Readable.from(pagedEnvelope(page, shape, messages), { objectMode: false }).once("close", () => void more.return?.());
       return successEnvelope(dated ? page.items.map(shape) : page.items, messages, resultInfo(page), route.also?.(page));
     }

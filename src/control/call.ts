@@ -89,7 +89,7 @@ export interface Call {
   onLeft?(tell: () => void): void;
 }
 
-/** The part of a call that a long read needs. */
+/** The part of a call that long reads use. */
 export type Reader = Pick<Call, "onLeft">;
 
 /** Ends a successful dry run by undoing its unit. */

@@ -1,6 +1,6 @@
 import { isTestFile, type Node, nameOf, type Rule } from "./rule.ts";
 
-/** Files whose slices one task at a time has: a unit with the lock of the database, a job, a thread, a start. */
+/** Files in which only one task at a time yields: under the lock of the database, in a job, in a thread for it alone, or at the start. */
 const ALONE: ReadonlySet<string> = new Set([
   "src/control/dns/changes/change-checks.ts",
   "src/control/dns/changes/change-records.ts",

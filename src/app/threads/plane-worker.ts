@@ -242,7 +242,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       // Ending a thread while it loads koffi's functions would end the process too.
       const mustDrain = wasUp || (starting !== null && (await within(limitMs, starting)) === true);
       if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs, idleMs }));
-      // Only a thread that has not ended by itself: koffi ends the process if its thread is terminated during a call.
+      // Most threads have ended by then. Terminating one during a native call ends the process, so they are asked first.
       await worker.terminate();
     },
   };

@@ -171,7 +171,7 @@ export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(
             return void duties.drain(message).finally(() => {
               say({ type: "drained" });
               main.close();
-              // Not in a native call, since koffi ends the process if its thread is terminated during one.
+              // The thread ends between two native calls: koffi ends the process if a thread is terminated during one.
               if (!isMainThread) setImmediate(() => process.exit());
             });
         }

@@ -4,7 +4,7 @@ import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { loadKoffi } from "#wire/native/koffi.ts";
 import { createWakeUp } from "#wire/native/wake-up.ts";
 
-// A thread that does nothing but native calls, as a plane that closes connections.
+// A thread that only makes native calls, like a plane that closes many connections.
 
 if (parentPort === null) throw new Error("this file runs as a thread");
 const koffi = await loadKoffi();

@@ -1,7 +1,7 @@
 import type { Log } from "#app/log/log.ts";
 import { startPlaneWorker } from "../plane-worker.ts";
 
-/** Starts and stops the thread so often that one of them would be ended during a native call. */
+/** With so many stops, `terminate` would meet a native call almost certainly. */
 const STOPS = 40;
 const script = new URL("./native-calls-thread.ts", import.meta.url).href;
 const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;

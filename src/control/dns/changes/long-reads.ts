@@ -2,7 +2,7 @@ import type { Reader } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createShares } from "#kernel/shares.ts";
 
-/** A read that may run. */
+/** Permission for one long read to run. */
 export interface Place {
   /** Throws `long_reads_busy` once the client has left, so that nothing goes on for it. */
   check(): void;
@@ -16,7 +16,7 @@ export interface Place {
 export interface LongReads {
   /** Rejects with `long_reads_busy` if too many of the account wait, or the client leaves before its turn. */
   begin(account: string, reader?: Reader): Promise<Place>;
-  /** The same parts; their place is free after the last one, when the reader leaves, or when the reader is too slow. */
+  /** Passes the parts on, and frees the place after the last one, when the reader leaves, or when it takes too long. */
   parts<T>(place: Place, parts: AsyncGenerator<T, undefined>): AsyncIterableIterator<T>;
 }
 
@@ -124,7 +124,7 @@ export const releasing =
     throw error;
   };
 
-/** Pages that end once the client has left. */
+/** Passes the pages on, and throws `long_reads_busy` once the client has left. */
 export async function* whileWaited<T>(place: Place, pages: AsyncIterable<T>): AsyncGenerator<T, undefined> {
   for await (const page of pages) {
     place.check();

@@ -23,7 +23,7 @@ export type ListDnsRecords = (
 
 /** Records that are read and formatted at once: a few milliseconds. */
 const TOGETHER_MAX = 1_000;
-/** The same of a long page, which goes on in turns with other long tasks. */
+/** Records of a long page that are read and formatted in one tick, of which other long tasks have the next one. */
 const PART = 250;
 const ID_LENGTH = 32;
 const ID = /.{32}/g;
