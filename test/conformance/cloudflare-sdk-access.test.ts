@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
+import { newId } from "#kernel/crypto/ids.ts";
+import { insertUser } from "#store/access/users.ts";
 import { type ApiServer, OWNER_EMAIL, OWNER_KEY, startApi } from "../support/api-server.ts";
 import { all, failing } from "../support/vendor-client.ts";
 
@@ -195,6 +198,37 @@ test("memberships: list, get and update work, and the last owner cannot be remov
   assert.equal(((await client.memberships.update(id, { status: "accepted" })) as { status: string }).status, "accepted");
   await assert.rejects(client.memberships.delete(id), failing(400, 10412));
   assert.deepEqual(await all(client.memberships.list({ status: "pending" })), []);
+});
+
+test("user.invites: an invited user lists, shows, declines and accepts", async () => {
+  const email = "invited@example.com";
+  const key = "abcdef0123456789abcdef0123456789abcde";
+  const now = "2026-01-01T00:00:00.000000Z";
+  await server.store.write(({ db }) =>
+    insertUser(db, {
+      ...{ id: newId(), email, first_name: null, last_name: null, telephone: null, country: null, zipcode: null },
+      ...{ api_key_hash: createHash("sha256").update(key).digest("hex"), created_on: now, modified_on: now },
+    }),
+  );
+  const invited = new Cloudflare({ apiToken: null, apiEmail: email, apiKey: key, baseURL: server.url, maxRetries: 0 });
+  const invite = (): Promise<unknown> => client.accounts.members.create({ account_id, email, roles: ["4e7c48cd86c3ef2b6eb6de0a3e2a0b1b"] });
+  await invite();
+  const [open, ...others] = await all(invited.user.invites.list());
+  assert.ok(open?.id !== undefined);
+  assert.deepEqual(others, []);
+  assert.deepEqual(await invited.user.invites.get(open.id), open);
+  assert.deepEqual(
+    [open.invited_member_email, open.organization_id, open.roles, open.status, open.organization_is_enforcing_twofactor],
+    [email, account_id, ["Administrator Read Only"], "pending", false],
+  );
+  assert.equal((await invited.user.invites.edit(open.id, { status: "rejected" })).status, "rejected");
+  await invite();
+  const again = (await all(invited.user.invites.list()))[0]?.id ?? assert.fail();
+  assert.equal((await invited.user.invites.edit(again, { status: "accepted" })).status, "accepted");
+  assert.deepEqual(await all(invited.user.invites.list()), []);
+  await assert.rejects(invited.user.invites.edit(again, { status: "rejected" }), failing(400, 10400));
+  // Others' invitations are hidden.
+  await assert.rejects(client.user.invites.get(again), Cloudflare.NotFoundError);
 });
 
 test("errors of the client carry the code of the envelope", async () => {

@@ -220,6 +220,10 @@ const makeFixtures = (
   "account-tokens-update": { body: token(accountId) },
   "account-tokens-delete": {},
   "account-tokens-roll": {},
+  "user-invites-list": {},
+  "user-invites-get": {},
+  // The planted caller is a member already.
+  "user-invites-edit": { body: { status: "accepted" }, status: 400 },
   "memberships-list": {},
   "memberships-get": {},
   "memberships-update": { body: { status: "accepted" } },

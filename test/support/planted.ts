@@ -208,7 +208,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         group_id: ABSENT,
         override_id: ABSENT,
         member_id: ABSENT,
-        invite_id: ABSENT,
+        invite_id: membership.id,
         accelerator_id: ABSENT,
         ...pageShield.ids,
         image_id: images.image_id,

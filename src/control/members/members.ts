@@ -7,6 +7,7 @@ import { type Accelerators, createAccelerators } from "./accelerators.ts";
 import { createInvitationMail } from "./invitation-mail.ts";
 import { createInvitations, type Invitations } from "./invitations.ts";
 import { createOrganizationInvites, type OrganizationInvites } from "./organization-invites.ts";
+import { createUserInvites, type UserInvites } from "./user-invites.ts";
 import { createOrganizations, type Organizations } from "./organizations.ts";
 
 /** Invitations to accounts, and accounts under their older name. */
@@ -14,13 +15,14 @@ export interface Members {
   readonly invitations: Invitations;
   readonly organizations: Organizations;
   readonly organizationInvites: OrganizationInvites;
+  readonly userInvites: UserInvites;
   readonly accelerators: Accelerators;
 }
 
 export interface MembersDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly access: Pick<Access, "accounts" | "members" | "invalidateAll">;
+  readonly access: Pick<Access, "accounts" | "members" | "memberships" | "invalidateAll">;
   readonly mailServer?: MailServer | undefined;
   readonly dashboardUrl?: string;
   /** Limits that other servers count, too. */
@@ -29,7 +31,7 @@ export interface MembersDeps {
 
 export function createMembers(deps: MembersDeps): Members {
   const { store, clock, access } = deps;
-  const { accounts, members } = access;
+  const { accounts, members, memberships } = access;
   const invitations = createInvitations({
     ...{ store, clock, invalidate: access.invalidateAll },
     mail: createInvitationMail(deps),
@@ -38,6 +40,7 @@ export function createMembers(deps: MembersDeps): Members {
     invitations,
     organizations: createOrganizations({ store, accounts }),
     organizationInvites: createOrganizationInvites({ store, clock, accounts, members, invitations }),
+    userInvites: createUserInvites({ store, clock, memberships }),
     accelerators: createAccelerators({ store, clock }),
   };
 }

@@ -5,10 +5,11 @@ import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { ROLES } from "#model/access/membership.ts";
 import type { OrganizationInvite, OrganizationInviteCreate } from "#model/access/organization.ts";
-import { invitationsOfAccount, type InvitationRow } from "#store/access/invitations.ts";
-import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
+import { invitationsOfAccount } from "#store/access/invitations.ts";
+import { membershipsOfAccount } from "#store/access/memberships.ts";
 import { findUser } from "#store/access/users.ts";
 import type { Store } from "#store/database/store.ts";
+import { openStatus } from "./open-status.ts";
 import type { Invitations } from "./invitations.ts";
 
 /** Members who have not accepted, in the form of the organizations API. Throws `not_found` for an unknown one. */
@@ -30,10 +31,6 @@ export interface OrganizationInvitesDeps {
 
 export function createOrganizationInvites(deps: OrganizationInvitesDeps): OrganizationInvites {
   const { store, clock, accounts, members, invitations } = deps;
-  const statusOf = ({ status }: MembershipRow, invitation: InvitationRow | undefined): OrganizationInvite["status"] => {
-    if (status === "rejected") return "rejected";
-    return invitation !== undefined && Date.parse(invitation.expires_on) <= clock.nowMs() ? "expired" : "pending";
-  };
   const list = async (accountId: string): Promise<readonly OrganizationInvite[]> => {
     const { name } = await accounts.get(accountId);
     const found = new Map((await invitationsOfAccount(store.read, accountId)).map((row) => [row.membership_id, row]));
@@ -52,7 +49,7 @@ export function createOrganizationInvites(deps: OrganizationInvitesDeps): Organi
           invited_by: invitation?.invited_by ?? "",
           invited_on: row.created_on,
           expires_on: invitation?.expires_on ?? null,
-          status: statusOf(row, invitation),
+          status: openStatus(row, invitation, clock.nowMs()),
         };
       }),
     );

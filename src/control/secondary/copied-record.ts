@@ -1,5 +1,6 @@
 import type { PreparedRecord } from "#model/dns/prepared-record.ts";
 import { contentKey } from "#model/dns/dns-text.ts";
+import { withFinalDot } from "#model/dns/final-dot.ts";
 import { canonicalRdata } from "#wire/dns/canonical.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";
@@ -45,7 +46,7 @@ export function assertServable(record: ResourceRecord, zone: NameKey): void {
 export function copiedRecord(record: ResourceRecord, proxied: boolean): PreparedRecord {
   const type = typeName(record.type);
   const name = formatName(record.name).toLowerCase();
-  const { content, data, priority } = describe(type, record.rdata);
+  const { content, data, priority } = withFinalDot(type, describe(type, record.rdata));
   return {
     name,
     type,

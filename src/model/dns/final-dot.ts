@@ -19,10 +19,18 @@ export function keepFinalDot<S extends Shown>(type: string, shown: S, sent: Show
   if (place === undefined) return shown;
   const name =
     sent.data === null ? sent.content.trim().split(/\s+/).at(place.at) : (sent.data as Readonly<Record<string, unknown>>)[place.member];
-  // A dot cannot be added to the root name.
-  if (typeof name !== "string" || name.length < 2 || !name.endsWith(".")) return shown;
+  return typeof name === "string" && name.endsWith(".") ? withFinalDot(type, shown) : shown;
+}
+
+/** The same for a record of a zone file or another server, where each name is absolute. */
+export function withFinalDot<S extends Shown>(type: string, shown: S): S {
+  const place = NAMES[type];
+  if (place === undefined) return shown;
   const words = shown.content.split(" ");
-  const dotted = `${words.at(place.at)}.`;
+  const name = words.at(place.at);
+  // The root name is a dot already.
+  if (name === undefined || name.endsWith(".")) return shown;
+  const dotted = `${name}.`;
   const content = words.with(place.at, dotted).join(" ");
   return { ...shown, content, data: shown.data === null ? null : { ...shown.data, [place.member]: dotted } };
 }

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
 import { Membership, MembershipList, MembershipUpdate } from "#model/access/membership.ts";
+import { UserInvite } from "#model/access/user-invite.ts";
 
 const READ = ["Memberships Read", "Memberships Write"] as const;
 const WRITE = ["Memberships Write"] as const;
@@ -52,5 +53,39 @@ export const MEMBERSHIP_ROUTES: readonly Route[] = [
     result: Type.Object({ id: Type.String() }),
     paging: "one",
     handler: ({ control, call, params }) => control.access.memberships.remove(call, params.membership_id),
+  }),
+  route({
+    method: "GET",
+    path: "/user/invites",
+    id: "user-invites-list",
+    summary: "List the calling user's invitations to accounts that are not accepted",
+    scope: "user",
+    permissions: READ,
+    result: UserInvite,
+    paging: "list",
+    handler: ({ control, call }) => control.userInvites.list(call),
+  }),
+  route({
+    method: "GET",
+    path: "/user/invites/:invite_id",
+    id: "user-invites-get",
+    summary: "Show an invitation of the calling user",
+    scope: "user",
+    permissions: READ,
+    result: UserInvite,
+    paging: "one",
+    handler: ({ control, call, params }) => control.userInvites.get(call, params.invite_id),
+  }),
+  route({
+    method: "PATCH",
+    path: "/user/invites/:invite_id",
+    id: "user-invites-edit",
+    summary: "Accept or decline an invitation",
+    scope: "user",
+    permissions: WRITE,
+    body: MembershipUpdate,
+    result: UserInvite,
+    paging: "one",
+    handler: ({ control, call, params, body }) => control.userInvites.edit(call, params.invite_id, body),
   }),
 ];

@@ -2,6 +2,7 @@ import { backgroundTurn } from "#kernel/background-turn.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { type ChunkBound, createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
+import { withFinalDot } from "#model/dns/final-dot.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { isProxiable, prepareRecord, type PreparedRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import type { OnError } from "#model/dns/dns-import.ts";
@@ -157,8 +158,9 @@ function* importItems(text: string, scene: ImportContext): Generator<readonly [I
 
 export const entryKey = (name: string, identity: string): string => `${name} ${identity}`;
 
-function readEntry(record: ZoneFileRecord, scene: ImportContext): ImportEntry | ImportProblem {
-  const { line } = record;
+function readEntry(read: ZoneFileRecord, scene: ImportContext): ImportEntry | ImportProblem {
+  const { line } = read;
+  const record = withFinalDot(read.type, read);
   try {
     const whole = writeOf(record, scene);
     const { write, changes } = scene.onError === "refuse" ? { write: whole, changes: [] } : limitedRecord(whole, planOf(scene.zone.plan));

@@ -82,8 +82,8 @@ const EVERY_TYPE: readonly DnsRecordWrite[] = [
   { type: "SRV", name: "_sip._tcp", data: { priority: 1, weight: 2, port: 5060, target: "sip.example.com" } },
   { type: "PTR", name: "ptr", content: "www.example.com" },
   { type: "HTTPS", name: "svc", data: { priority: 1, target: ".", value: 'alpn="h3,h2" ipv4hint="192.0.2.1" ech="AAQBAgME"' } },
-  { type: "SVCB", name: "svc", data: { priority: 2, target: "www.example.com", value: 'key667="a b"' } },
-  { type: "HTTPS", name: "svcalias", data: { priority: 0, target: "www.example.com", value: "" } },
+  { type: "SVCB", name: "svc", data: { priority: 2, target: "www.example.com.", value: 'key667="a b"' } },
+  { type: "HTTPS", name: "svcalias", data: { priority: 0, target: "www.example.com.", value: "" } },
   { type: "URI", name: "uri", data: { weight: 1, target: "https://example.com/a b" }, priority: 10 },
   {
     type: "NAPTR",
@@ -413,6 +413,26 @@ ns.deep A 192.0.2.54
 3cx  A 192.0.2.3
 `,
 } as const;
+
+storeTest("names of SVCB, HTTPS and NAPTR keep their final dot in a zone file, as those of the API do", async ({ store }) => {
+  const { load, create, control, zone } = await zoned(store);
+  const file = 's SVCB 1 svc.example.net.\nh HTTPS 1 svc\nr HTTPS 1 . alpn=h2\nn NAPTR 1 2 s SIP+D2U "" _sip._udp\n';
+  assert.equal((await load(file)).recs_added, 4);
+  const read = async (): Promise<unknown[]> =>
+    (await control.dnsRecords.list(zone, { order: "name" }, { page: 1, per_page: 10 })).items.map(({ content, data }) => [content, data]);
+  const imported = await read();
+  assert.deepEqual(imported, [
+    ["1 svc.example.com.", { priority: 1, target: "svc.example.com.", value: "" }],
+    [
+      '1 2 "s" "SIP+D2U" "" _sip._udp.example.com.',
+      { order: 1, preference: 2, flags: "s", service: "SIP+D2U", regex: "", replacement: "_sip._udp.example.com." },
+    ],
+    ['1 . alpn="h2"', { priority: 1, target: ".", value: 'alpn="h2"' }],
+    ["1 svc.example.net.", { priority: 1, target: "svc.example.net.", value: "" }],
+  ]);
+  const made = await create({ type: "SVCB", name: "s2", data: { priority: 1, target: "svc.example.net.", value: "" } });
+  assert.deepEqual([made.content, made.data], imported[3]);
+});
 
 storeTest("common zone files are imported, and TTLs above the maximum are cut with a message", async ({ store }) => {
   const { load, shown, control, call, zone } = await zoned(store, { plan: "free" });
