@@ -103,12 +103,18 @@ export function addRoutes(app: FastifyInstance, routes: readonly Route[], deps: 
     endpoints.set(route, made);
     return made;
   };
+  const methods = [...new Set(routes.map(({ method }) => method))];
+  const unrouted = ({ method, url }: FastifyRequest): PlatformError => {
+    const others = methods.filter((other) => indexed(other, url) !== null);
+    if (others.length === 0) return new PlatformError("no_route");
+    return new PlatformError("no_route", { message: `No route for that URI with ${method}; it has ${others.join(", ")}.` });
+  };
   app.route({
-    method: [...new Set(routes.map(({ method }) => method))],
+    method: methods,
     url: `${deps.basePath}/*`,
     onRequest: async (request, reply) => {
       const found = indexed(request.method, request.url);
-      if (found === null) throw new PlatformError("no_route");
+      if (found === null) throw unrouted(request);
       const state = stateOf(request);
       state.endpoint = endpointOf(found.row);
       state.params = found.params;

@@ -48,6 +48,14 @@ test("SPEC 2.1: the envelope has its members in order, on success and on failure
   assert.equal(failure.status, 404);
 });
 
+test("a path with other methods says which", async () => {
+  const answer = await ask(server, "PUT", "/zones", { body: {} });
+  assert.deepEqual(
+    [answer.status, answer.body.errors],
+    [404, [{ code: 7000, message: "No route for that URI with PUT; it has GET, POST." }]],
+  );
+});
+
 test("a page past the end is empty and not an error", async () => {
   const answer = await ask(server, "GET", "/zones?page=7&per_page=10");
   assert.equal(answer.status, 200);

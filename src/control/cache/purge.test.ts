@@ -79,6 +79,10 @@ storeTest("an empty purge, a mixed one, a too large one and one of another zone 
       (error) => error instanceof PlatformError && error.code === 1012 && error.source === source,
       JSON.stringify(body),
     );
-  await purge({ files: Array.from({ length: 500 }, () => "http://one.example/") }, "enterprise");
+  await assert.rejects(
+    purge({ tags: ["a"], files: ["http://one.example/"] }),
+    /contain only one of "files", "tags"; send one request for each/,
+  );
+  await purge({ purge_everything: false, files: Array.from({ length: 500 }, () => "http://one.example/") }, "enterprise");
   assert.equal((await rebuildSnapshot(store)).ops.filter(({ kind }) => kind === "purge").length, 1);
 });

@@ -64,9 +64,14 @@ type Serves = (host: string) => boolean;
 
 /** Null for everything. */
 function selectorOf(zone: PlannedZoneRef, body: CachePurge, serves: Serves): PurgeSelector | null {
-  const given = (["purge_everything", "files", "tags", "hosts", "prefixes"] as const).filter((name) => body[name] !== undefined);
+  // Clients that fill in every field send false beside the files that they name.
+  const given = (["purge_everything", "files", "tags", "hosts", "prefixes"] as const).filter((name) => (body[name] ?? false) !== false);
   const [name, ...others] = given;
-  if (name === undefined || others.length > 0 || body.purge_everything === false) throw new PlatformError("purge_invalid");
+  if (name === undefined) throw new PlatformError("purge_invalid");
+  if (others.length > 0)
+    throw new PlatformError("purge_invalid", {
+      message: `Request must contain only one of ${given.map((each) => JSON.stringify(each)).join(", ")}; send one request for each.`,
+    });
   if (name === "purge_everything") return null;
   const texts = (body[name] ?? []).map((value) => (typeof value === "string" ? value : value.url));
   const most = name === "files" && zone.plan === "enterprise" ? FILES_OF_ENTERPRISE_MAX : LISTED_MAX;

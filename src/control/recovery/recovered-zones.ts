@@ -1,7 +1,7 @@
 import { newId } from "#kernel/crypto/ids.ts";
 import { contentKey } from "#model/dns/dns-text.ts";
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns/dns-settings.ts";
-import { describedAs } from "#model/dns/final-dot.ts";
+import { describedAs } from "#model/dns/kept-spelling.ts";
 import { TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/dns/soa.ts";
 import { begin } from "#control/ownership/transitions.ts";

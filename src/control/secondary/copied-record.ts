@@ -1,6 +1,6 @@
 import type { PreparedRecord } from "#model/dns/prepared-record.ts";
 import { contentKey } from "#model/dns/dns-text.ts";
-import { withFinalDot } from "#model/dns/final-dot.ts";
+import { withFinalDot } from "#model/dns/kept-spelling.ts";
 import { canonicalRdata } from "#wire/dns/canonical.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";

@@ -270,6 +270,27 @@ test("the replacement of NAPTR keeps its trailing dot, and the record is the sam
   assert.ok(prepareRecord(write("."), FREE, OPEN).content.endsWith(" ."));
 });
 
+test("hexadecimal digits keep the case that they were sent in, and the record is the same", () => {
+  const digits = "ABCDEF".repeat(10) + "0123";
+  for (const [type, member, numbers] of [
+    ["DS", "digest", { key_tag: 1, algorithm: 13, digest_type: 2 }],
+    ["SSHFP", "fingerprint", { algorithm: 4, type: 2 }],
+    ["TLSA", "certificate", { usage: 3, selector: 1, matching_type: 1 }],
+    ["SMIMEA", "certificate", { usage: 3, selector: 1, matching_type: 1 }],
+  ] as const) {
+    const write = (text: string): DnsRecordWrite => ({ type, name: "a", data: { ...numbers, [member]: text } });
+    const plain = prepareRecord(write(digits.toLowerCase()), FREE, OPEN);
+    const record = prepareRecord(write(digits), FREE, OPEN);
+    assert.deepEqual(JSON.parse(record.data ?? ""), { ...numbers, [member]: digits });
+    assert.equal(record.content, `${Object.values(numbers).join(" ")} ${digits}`);
+    assert.deepEqual([record.rdata, record.content_key], [plain.rdata, plain.content_key]);
+    assert.deepEqual(prepareRecord({ type, name: "a", content: record.content }, FREE, OPEN), record);
+    // In two words, as zone files and tools print long digests.
+    const parted = `${Object.values(numbers).join(" ")} ${digits.slice(0, 32)} ${digits.slice(32)}`;
+    assert.equal(prepareRecord({ type, name: "a", content: parted }, FREE, OPEN).content, plain.content);
+  }
+});
+
 test("null means that a value was never set", () => {
   const write: DnsRecordWrite = {
     ...A,

@@ -1,4 +1,4 @@
-import { keepFinalDot } from "./final-dot.ts";
+import { keepSpelling } from "./kept-spelling.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { classifyIp, type IpClass } from "#kernel/net/ip-class.ts";
 import { formatIp, type IpAddress, parseIp, unmapIp } from "#kernel/net/ip.ts";
@@ -164,7 +164,7 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
     throw contentError(type, source, "Content for TXT record is invalid: quotation marks must enclose every string, or none.");
   try {
     const rdata = data === null ? encodeContent(type, read.text, options) : encodeData(type, data, options);
-    const shown = keepFinalDot(type, describe(type, rdata), { content, data });
+    const shown = keepSpelling(type, describe(type, rdata), { content, data });
     // TXT content stays as sent, however it is split on the wire (dns.md, "TXT").
     return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {

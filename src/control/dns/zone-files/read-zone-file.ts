@@ -2,7 +2,7 @@ import { backgroundTurn } from "#kernel/background-turn.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { type ChunkBound, createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
-import { withFinalDot } from "#model/dns/final-dot.ts";
+import { withFinalDot } from "#model/dns/kept-spelling.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { isProxiable, prepareRecord, type PreparedRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import type { OnError } from "#model/dns/dns-import.ts";
