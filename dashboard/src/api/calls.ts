@@ -18,7 +18,16 @@ function set(next: readonly NotedCall[]): void {
 }
 
 /** Members of bodies that are shown as an ellipsis, because somebody may look over the user's shoulder. */
-const SECRETS: ReadonlySet<string> = new Set(["password", "current_password", "private_key", "secret", "code", "api_key", "key"]);
+const SECRETS: ReadonlySet<string> = new Set([
+  "password",
+  "current_password",
+  "private_key",
+  "secret",
+  "code",
+  "api_key",
+  "key",
+  "headers",
+]);
 
 /** A try of a gateway has header fields in its body. */
 const isSecret = (name: string): boolean => SECRETS.has(name) || name.endsWith("authorization") || name.endsWith("-key");

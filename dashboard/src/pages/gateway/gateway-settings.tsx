@@ -2,19 +2,18 @@ import { Button, Switch } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
-import { useRead, useWrite } from "../../api/hooks.ts";
+import { useWrite } from "../../api/hooks.ts";
 import { Confirm } from "../../parts/confirm.tsx";
-import { CopyBlock } from "../../parts/copy-block.tsx";
 import { Card, Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { CreateToken } from "../account/create-token.tsx";
+import { Connect } from "./connect/connect.tsx";
 import { GatewayFrame } from "./gateway.tsx";
 import { GatewayLimits } from "./gateway-limits.tsx";
 
 export const GatewaySettingsPage = () => <GatewayFrame>{(base, gateway) => <Settings base={base} gateway={gateway} />}</GatewayFrame>;
 
 function Settings({ base, gateway }: { readonly base: string; readonly gateway: Gateway }) {
-  const url = useRead<string>(`${base}/url/openai`);
   const write = useWrite<Gateway>(base);
   const remove = useWrite<Gateway>(base.slice(0, base.lastIndexOf("/")));
   const navigate = useNavigate();
@@ -25,35 +24,17 @@ function Settings({ base, gateway }: { readonly base: string; readonly gateway: 
     const kept = { cache_invalidate_on_update, cache_ttl, collect_logs, rate_limiting_interval, rate_limiting_limit, authentication };
     write.mutate({ method: "PUT", path: base, body: { ...kept, ...change } });
   };
-  const address = url.data?.result ?? "";
   return (
     <div className={tools["wide"]}>
       <div>
-        <Card title="Connect an application">
-          <div className={tools["stack"]}>
-            <p className={tools["hint"]}>The base URL of OpenAI's SDK:</p>
-            <CopyBlock label="the base URL" text={address} />
-            <CopyBlock
-              label="the example in JavaScript"
-              text={`import OpenAI from "openai";\nconst client = new OpenAI({\n  baseURL: "${address}",\n  defaultHeaders: { "svc-aig-authorization": "Bearer " + process.env.GATEWAY_TOKEN },\n});`}
-            />
-            <CopyBlock
-              label="the example in Python"
-              text={`from openai import OpenAI\nclient = OpenAI(\n  base_url="${address}",\n  default_headers={"svc-aig-authorization": f"Bearer {os.environ['GATEWAY_TOKEN']}"},\n)`}
-            />
-            <p className={tools["hint"]}>
-              To see spend by team, name the team in the header <code>svc-aig-metadata</code>:
-            </p>
-            <CopyBlock label="the metadata header" text={'svc-aig-metadata: {"team": "search"}'} />
-          </div>
-        </Card>
+        <Connect base={base} gateway={gateway} />
       </div>
       <div>
         <Card title="Access">
           <div className={tools["stack"]}>
             <Switch
               label="Authenticated Gateway"
-              description="Every request needs a token with AI Gateway Run, in the header svc-aig-authorization."
+              description="Every request needs a token with AI Gateway Run, in the header cf-aig-authorization."
               checked={authentication ?? false}
               disabled={write.isPending}
               onChange={({ currentTarget }) => turn({ authentication: currentTarget.checked })}

@@ -6,6 +6,8 @@ const TABS = [
   ["Requests", "/gateways/$gateway/requests"],
   ["Try it", "/gateways/$gateway/try"],
   ["Routes", "/gateways/$gateway/routes"],
+  ["Providers", "/gateways/$gateway/providers"],
+  ["Protection", "/gateways/$gateway/protection"],
   ["Datasets", "/gateways/$gateway/datasets"],
   ["Connect and settings", "/gateways/$gateway/settings"],
 ] as const;

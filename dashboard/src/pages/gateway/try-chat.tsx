@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import type { GatewayTried } from "#model/gateways/gateway-try.ts";
 import { api } from "../../api/client.ts";
+import { useAddress } from "../../api/search.ts";
 import { Badge, Card, Empty, Facts, Fault, Notice } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
@@ -29,7 +30,8 @@ interface Exchange {
 
 /** A chat through the gateway, with everything that the gateway does to it. The token and the key stay in this page's memory. */
 function TryChat({ base, gateway, accountId }: TryProps) {
-  const [model, setModel] = useState("openai/gpt-4o-mini");
+  const [{ model: asked }] = useAddress();
+  const [model, setModel] = useState(asked ?? "openai/gpt-4o-mini");
   const [system, setSystem] = useState("");
   const [message, setMessage] = useState("");
   const [token, setToken] = useState("");

@@ -1,0 +1,108 @@
+import { Button } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import type { Gateway } from "#model/gateways/gateway.ts";
+import type { Guardrails } from "#model/gateways/guardrails.ts";
+import { useWrite } from "../../../api/hooks.ts";
+import { Choice } from "../../../parts/choice.tsx";
+import { List } from "../../../parts/list.tsx";
+import { Actions } from "../../../parts/modal.tsx";
+import { Card, Fault, Notice } from "../../../parts/page.tsx";
+import tools from "../../../parts/tools.module.css";
+import { gatewayWrite } from "./gateway-write.ts";
+
+type Side = keyof Guardrails;
+type Category = Exclude<keyof Guardrails["prompt"], "P1">;
+type Answer = "" | "FLAG" | "BLOCK";
+
+/** The categories of safety models. */
+const HAZARDS = {
+  S1: ["Violent crimes", "terror, murder, assault, abuse"],
+  S2: ["Other crimes", "fraud, theft, drugs, weapons, hacking"],
+  S3: ["Sexual crimes", "trafficking, assault, harassment"],
+  S4: ["Exploitation of children", "sexual content with children"],
+  S5: ["Defamation", "false statements that injure a person"],
+  S6: ["Specialist advice", "medical, legal or financial advice that may harm"],
+  S7: ["Privacy", "sensitive facts about persons"],
+  S8: ["Intellectual property", "copies of protected works"],
+  S9: ["Weapons of mass destruction", "chemical, biological, nuclear"],
+  S10: ["Hate", "against people for what they are"],
+  S11: ["Self-harm", "suicide, eating disorders"],
+  S12: ["Sexual content", "erotic texts"],
+  S13: ["Elections", "wrong facts about when and how to vote"],
+} as const satisfies Readonly<Record<Category, readonly [string, string]>>;
+const CATEGORIES = Object.keys(HAZARDS) as Category[];
+/** Each list says its side, because a phone shows no heads of columns. */
+const ANSWERS = {
+  prompt: [
+    ["", "let prompts through"],
+    ["FLAG", "flag prompts"],
+    ["BLOCK", "block prompts"],
+  ],
+  response: [
+    ["", "let answers through"],
+    ["FLAG", "flag answers"],
+    ["BLOCK", "block answers"],
+  ],
+} as const;
+const NONE: Guardrails = { prompt: {}, response: {} };
+
+/** Hazards that a safety model looks for in prompts and answers. */
+export function Hazards({ base, gateway }: { readonly base: string; readonly gateway: Gateway }) {
+  const [chosen, setChosen] = useState<Guardrails>(gateway.guardrails ?? NONE);
+  const write = useWrite<Gateway>(base);
+  const turn = (side: Side, category: Category, answer: Answer): void => {
+    write.reset();
+    const { [category]: _, ...others } = chosen[side];
+    setChosen({ ...chosen, [side]: answer === "" ? others : { ...others, [category]: answer } });
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    write.mutate(gatewayWrite(base, gateway, { guardrails: chosen }));
+  };
+  const choice = (side: Side, category: Category, of: string) => (
+    <Choice<Answer>
+      label={`${HAZARDS[category][0]} in ${of}`}
+      isQuiet
+      value={chosen[side][category] ?? ""}
+      options={ANSWERS[side]}
+      onChange={(answer) => turn(side, category, answer)}
+    />
+  );
+  return (
+    <Card title="Guardrails">
+      <form className={tools["form"]} onSubmit={submit}>
+        <p className={tools["hint"]}>
+          A safety model of the operator reads prompts and answers. An answer that it checks arrives when it is complete. A flag is a header
+          field of the response; a block is an error in its place.
+        </p>
+        <List<Category>
+          label="Guardrails"
+          rows={CATEGORIES}
+          keyOf={(category) => category}
+          columns={[
+            { head: "Hazard", width: "auto", cell: (category) => <b>{HAZARDS[category][0]}</b> },
+            {
+              head: "Such as",
+              width: "auto",
+              isMinor: true,
+              cell: (category) => <span className={tools["quiet"]}>{HAZARDS[category][1]}</span>,
+            },
+            { head: "Prompt", width: "185px", cell: (category) => choice("prompt", category, "prompts") },
+            { head: "Answer", width: "185px", cell: (category) => choice("response", category, "answers") },
+          ]}
+        />
+        {write.error && (
+          <Notice tone="bad">
+            <Fault error={write.error} />
+          </Notice>
+        )}
+        {write.isSuccess && <Notice tone="good">Saved, for the next request.</Notice>}
+        <Actions>
+          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
+            Save guardrails
+          </Button>
+        </Actions>
+      </form>
+    </Card>
+  );
+}
