@@ -78,6 +78,51 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     assert.deepEqual([record.priority, record.content], [20, "5 5060 sip.example.net"]);
   });
 
+  test("a record is checked as it is typed, by the API's rules and before it is sent", async () => {
+    const call = apiCaller(server.ready);
+    const [{ id }] = await succeed(call("GET", "/zones?name=shop.example"));
+    const before = await succeed(call("GET", `/zones/${id}/dns_records`));
+    await page.goto(`${origin()}/zones/shop.example/dns/records?record=new`);
+    const form = page.getByRole("dialog");
+    const content = form.getByRole("textbox", { name: "Content" });
+    await content.pressSequentially("192.0.2.999");
+    await form.getByText("Content for A record must be a valid IPv4 address. (9005)").waitFor();
+    await content.press("Backspace");
+    await form.getByText("(9005)").waitFor({ state: "detached" });
+    await form.getByRole("textbox", { name: "Name" }).fill("two words");
+    await form.getByRole("textbox", { name: "Name" }).blur();
+    await form.locator("input[aria-invalid=true]").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    assert.deepEqual(await succeed(call("GET", `/zones/${id}/dns_records`)), before, "nothing was written");
+  });
+
+  test("a row changes type, content, comment and tags in place, and says what is wrong while one types", async () => {
+    const call = apiCaller(server.ready);
+    const [{ id }] = await succeed(call("GET", "/zones?name=shop.example"));
+    await succeed(call("PATCH", `/zones/${id}`, { plan: { id: "pro" } }));
+    await succeed(call("POST", `/zones/${id}/dns_records`, { type: "A", name: "inplace", content: "192.0.2.77" }));
+    await page.goto(`${origin()}/zones/shop.example/dns/records?search=inplace`);
+    await page.getByRole("row").filter({ hasText: "192.0.2.77" }).locator("input").focus();
+    await page.keyboard.press("t");
+    await page.getByLabel("Type of A inplace.shop.example").selectOption("AAAA");
+    await page.getByText("(9006)").waitFor();
+    await page.getByLabel("Content of AAAA inplace.shop.example").fill("2001:db8::77");
+    await page.getByText("(9006)").waitFor({ state: "detached" });
+    await page.keyboard.press("Enter");
+    await page.getByRole("row").filter({ hasText: "AAAA" }).getByText("2001:db8::77").waitFor();
+    await page.waitForFunction("document.activeElement.matches('[role=row]')");
+    await page.keyboard.press("c");
+    await page.getByLabel("Comment of AAAA inplace.shop.example").fill("moved");
+    await page.getByLabel("Tags of AAAA inplace.shop.example").fill("bad tag:1");
+    await page.locator("[role=row] input[aria-invalid=true]").waitFor();
+    await page.getByLabel("Tags of AAAA inplace.shop.example").fill("team:web");
+    await page.keyboard.press("Enter");
+    await page.getByText("moved #team:web").waitFor();
+    const [record] = await succeed(call("GET", `/zones/${id}/dns_records?name=inplace.shop.example`));
+    assert.deepEqual([record.type, record.content, record.comment, record.tags], ["AAAA", "2001:db8::77", "moved", ["team:web"]]);
+    await succeed(call("PATCH", `/zones/${id}`, { plan: { id: "free" } })).catch(() => {});
+  });
+
   test("the first steps tick themselves when the first visitor comes", async () => {
     const call = apiCaller(server.ready);
     const [{ id }] = await succeed(call("GET", "/zones?name=shop.example"));

@@ -11,6 +11,8 @@ interface ChoiceProps<V extends string> {
   readonly description?: ReactNode;
   /** The option with an empty value is not a choice. */
   readonly isRequired?: boolean;
+  /** Takes the focus when it appears. */
+  readonly isFocused?: boolean;
 }
 
 /** The browser's own list: it works by keyboard and on a phone, and injects nothing. */
@@ -22,6 +24,7 @@ export function Choice<V extends string>({
   isQuiet = false,
   description,
   isRequired = false,
+  isFocused = false,
 }: ChoiceProps<V>) {
   const id = useId();
   return (
@@ -30,7 +33,13 @@ export function Choice<V extends string>({
         {label}
       </label>
       {description !== undefined && <p>{description}</p>}
-      <select id={id} value={value} required={isRequired} onChange={({ currentTarget }) => onChange(currentTarget.value as V)}>
+      <select
+        id={id}
+        value={value}
+        required={isRequired}
+        autoFocus={isFocused}
+        onChange={({ currentTarget }) => onChange(currentTarget.value as V)}
+      >
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}

@@ -2,12 +2,13 @@ import { Button, Switch, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { ApiError } from "../../api/client.ts";
-import { useWrite } from "../../api/hooks.ts";
+import { useWrite, type Write } from "../../api/hooks.ts";
+import { useTrial } from "../../api/use-trial.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
-import { hasPriority, RECORD_EXAMPLES, withPriority } from "./record-types.ts";
+import { hasPriority, RECORD_EXAMPLES, tagsOf, withPriority } from "./record-types.ts";
 
 const PROXIABLE: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
 const TTLS = [
@@ -41,44 +42,51 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
   const write = useWrite<DnsRecord>(`/zones/${zoneId}/dns_records`);
   const remove = useWrite<{ id: string }>(`/zones/${zoneId}/dns_records`);
   const base = `/zones/${zoneId}/dns_records`;
+  const body = {
+    type,
+    name: name.trim() === "" ? "@" : name.trim(),
+    ...(hasPriority(type) ? withPriority(type, content, Number(priority)) : { content }),
+    ttl: Number(ttl),
+    comment: comment === "" ? null : comment,
+    ...(isTagged ? { tags: tagsOf(tags) } : {}),
+    ...(PROXIABLE.has(type) ? { proxied: isProxied } : {}),
+  };
+  const sent: Write = record ? { method: "PATCH", path: `${base}/${record.id}`, body } : { method: "POST", path: base, body };
+  const [typed, setTyped] = useState<ReadonlySet<string>>(new Set());
+  const trial = useTrial(typed.size > 0 && content.trim() !== "" ? sent : undefined);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const body = {
-      type,
-      name: name.trim() === "" ? "@" : name.trim(),
-      ...(hasPriority(type) ? withPriority(type, content, Number(priority)) : { content }),
-      ttl: Number(ttl),
-      comment: comment === "" ? null : comment,
-      ...(isTagged
-        ? {
-            tags: tags
-              .split(",")
-              .map((tag) => tag.trim())
-              .filter(Boolean),
-          }
-        : {}),
-      ...(PROXIABLE.has(type) ? { proxied: isProxied } : {}),
-    };
-    write.mutate(record ? { method: "PATCH", path: `${base}/${record.id}`, body } : { method: "POST", path: base, body }, {
-      onSuccess: onDone,
-    });
+    write.mutate(sent, { onSuccess: onDone });
   };
-  const faults = write.error instanceof ApiError ? write.error.byField() : {};
+  /** An error from before is of another text. */
+  const takes =
+    (field: string, set: (text: string) => void) =>
+    (text: string): void => {
+      write.reset();
+      setTyped((old) => new Set(old).add(field));
+      set(text);
+    };
+  const refused = write.error instanceof ApiError ? write.error.byField() : undefined;
+  const faults = refused ?? trial.faults;
   const tagFault = Object.keys(faults).find((field) => field === "tags" || field.startsWith("tags."));
   const placed =
     tagFault !== undefined || ["type", "name", "content", "ttl", "priority", "proxied", "comment"].some((field) => faults[field]);
-  const of = (field: string): string | undefined => faults[field] && `${faults[field].message} (${faults[field].code})`;
+  /** A trial says nothing of fields that nobody has typed in yet. */
+  const of = (field: string, typedIn = field): string | undefined =>
+    faults[field] && (refused || typed.has(typedIn)) ? `${faults[field].message} (${faults[field].code})` : undefined;
+  const whole = trial.faults[""];
   const types = RECORD_EXAMPLES.some(([known]) => known === type) ? RECORD_EXAMPLES : [...RECORD_EXAMPLES, [type, ""] as const];
   return (
     <Dialog title={record ? `Edit ${record.type} ${record.name}` : "Add a record"} onClose={onClose} size={520}>
       <form className={tools["form"]} onSubmit={submit}>
         <div className={tools["two"]}>
-          <Choice label="Type" value={type} options={types.map(([one]) => [one, one] as const)} onChange={setType} />
+          <Choice label="Type" value={type} options={types.map(([one]) => [one, one] as const)} onChange={takes("type", setType)} />
           <TextInput
             label="Name"
             placeholder="www, or @ for the zone itself"
             value={name}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
+            onChange={({ currentTarget }) => takes("name", setName)(currentTarget.value)}
+            onBlur={trial.now}
             error={of("name")}
             autoComplete="off"
             spellCheck={false}
@@ -90,8 +98,9 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
           description={type === "CNAME" ? "The name to resolve instead." : undefined}
           placeholder={types.find(([one]) => one === type)?.[1] ?? ""}
           value={content}
-          onChange={({ currentTarget }) => setContent(currentTarget.value)}
-          error={of("content") ?? of("proxied") ?? of("type")}
+          onChange={({ currentTarget }) => takes("content", setContent)(currentTarget.value)}
+          onBlur={trial.now}
+          error={of("content") ?? of("proxied", "content") ?? of("type", "content")}
           autoComplete="off"
           spellCheck={false}
           rows={type === "TXT" ? 3 : 1}
@@ -102,14 +111,15 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
             label="TTL"
             value={ttl}
             options={TTLS.some(([one]) => one === ttl) ? TTLS : [...TTLS, [ttl, `${ttl} seconds`] as const]}
-            onChange={setTtl}
+            onChange={takes("ttl", setTtl)}
           />
           {hasPriority(type) && (
             <TextInput
               label="Priority"
               type="number"
               value={priority}
-              onChange={({ currentTarget }) => setPriority(currentTarget.value)}
+              onChange={({ currentTarget }) => takes("priority", setPriority)(currentTarget.value)}
+              onBlur={trial.now}
               error={of("priority")}
             />
           )}
@@ -129,7 +139,8 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
         <TextInput
           label="Comment"
           value={comment}
-          onChange={({ currentTarget }) => setComment(currentTarget.value)}
+          onChange={({ currentTarget }) => takes("comment", setComment)(currentTarget.value)}
+          onBlur={trial.now}
           error={of("comment")}
         />
         {isTagged && (
@@ -138,12 +149,14 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
             description="Name and value with a colon, several with commas"
             placeholder="team:web, old"
             value={tags}
-            onChange={({ currentTarget }) => setTags(currentTarget.value)}
-            error={tagFault !== undefined && of(tagFault)}
+            onChange={({ currentTarget }) => takes("tags", setTags)(currentTarget.value)}
+            onBlur={trial.now}
+            error={tagFault !== undefined && of(tagFault, "tags")}
             autoComplete="off"
             spellCheck={false}
           />
         )}
+        {!write.error && whole && typed.has("content") && <Notice tone="bad">{`${whole.message} (${whole.code})`}</Notice>}
         {write.error && !placed && (
           <Notice tone="bad">
             <Fault error={write.error} />

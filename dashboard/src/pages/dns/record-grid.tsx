@@ -17,6 +17,8 @@ const HEADS = [
 ] as const;
 /** Rows that are drawn before the number of records is known. */
 const FIRST_ROWS = 30;
+/** The keys that edit a cell of the row with the focus. */
+const KEYS: Readonly<Record<string, Field>> = { Enter: "content", F2: "name", t: "type", c: "note" };
 const phone = matchMedia("(max-width: 700px)");
 
 /** A cell that is being edited. */
@@ -28,6 +30,8 @@ export interface Editing {
 interface GridProps {
   /** Name of the zone. */
   readonly zone: string;
+  readonly zoneId: string;
+  readonly hasTags: boolean;
   readonly pages: RecordPages;
   /** A change of it scrolls to the first row. */
   readonly query: string;
@@ -43,7 +47,7 @@ interface GridProps {
 }
 
 /** The table of records. It is apart from the page, because scrolling renders it again for each new row. */
-export function RecordGrid({ zone, pages, query, scroller, picked, editing, actions, onPages, onNew, empty }: GridProps) {
+export function RecordGrid({ zone, zoneId, hasTags, pages, query, scroller, picked, editing, actions, onPages, onNew, empty }: GridProps) {
   const [active, setActive] = useState(0);
   const height = phone.matches ? 60 : 38;
   const { total } = pages;
@@ -77,9 +81,9 @@ export function RecordGrid({ zone, pages, query, scroller, picked, editing, acti
       setActive(next);
       rows.scrollToIndex(next);
       focusActiveRow(scroller);
-    } else if (record && (event.key === "Enter" || event.key === "F2")) {
+    } else if (record && KEYS[event.key] && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
-      actions.edit(record.id, event.key === "F2" ? "name" : "content");
+      actions.edit(record.id, KEYS[event.key] as Field);
     } else if (record && event.key === " ") {
       event.preventDefault();
       actions.pick(record.id);
@@ -127,6 +131,8 @@ export function RecordGrid({ zone, pages, query, scroller, picked, editing, acti
                 isPicked={record !== undefined && picked.has(record.id)}
                 editing={record && editing?.id === record.id ? editing.field : undefined}
                 zone={zone}
+                zoneId={zoneId}
+                hasTags={hasTags}
                 actions={actions}
               />
             );

@@ -1,15 +1,14 @@
-import { TextInput } from "@mantine/core";
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
-import { ApiError } from "../../api/client.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { shownName } from "../../api/names.ts";
 import { duration, Time } from "../../parts/time.tsx";
+import { NoteEditor, TextEditor, TypeEditor } from "./record-editors.tsx";
 import { hasPriority } from "./record-types.ts";
 import css from "./records.module.css";
 
-export type Field = "name" | "content";
-export type Change = Partial<Pick<DnsRecord, Field | "proxied">>;
+export type Field = "type" | "name" | "content" | "note";
+export type Change = Partial<Pick<DnsRecord, "type" | "name" | "content" | "priority" | "proxied" | "comment" | "tags">>;
 
 export interface RowActions {
   pick(id: string): void;
@@ -17,51 +16,6 @@ export interface RowActions {
   save(record: DnsRecord, change: Change): Promise<unknown>;
   leave(): void;
   open(record: DnsRecord): void;
-}
-
-interface EditorProps {
-  readonly record: DnsRecord;
-  readonly field: Field;
-  readonly actions: RowActions;
-}
-
-/** Sends on Enter; what is wrong hangs below the field, over the rows. */
-function Editor({ record, field, actions }: EditorProps) {
-  const [text, setText] = useState(record[field]);
-  const [fault, setFault] = useState<string>();
-  const save = async (): Promise<void> => {
-    if (text === record[field]) return actions.leave();
-    try {
-      await actions.save(record, { [field]: text });
-      actions.leave();
-    } catch (error) {
-      const of = error instanceof ApiError ? (error.byField()[field] ?? error.faults[0]) : undefined;
-      setFault(of ? `${of.message} (${of.code})` : (error as Error).message);
-    }
-  };
-  return (
-    <div className={css["editor"]}>
-      <TextInput
-        size="xs"
-        aria-label={`${field === "name" ? "Name" : "Content"} of ${record.type} ${record.name}`}
-        value={text}
-        error={fault}
-        classNames={{ error: css["fault"] ?? "" }}
-        autoFocus
-        onFocus={(event) => event.currentTarget.select()}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          setFault(undefined);
-        }}
-        onBlur={() => fault === undefined && void save()}
-        onKeyDown={(event) => {
-          event.stopPropagation();
-          if (event.key === "Enter") void save();
-          if (event.key === "Escape") actions.leave();
-        }}
-      />
-    </div>
-  );
 }
 
 interface RowProps {
@@ -73,10 +27,13 @@ interface RowProps {
   readonly isPicked: boolean;
   readonly editing: Field | undefined;
   readonly zone: string;
+  readonly zoneId: string;
+  readonly hasTags: boolean;
   readonly actions: RowActions;
 }
 
-export const RecordRow = memo(function RecordRow({ record, index, start, height, isActive, isPicked, editing, zone, actions }: RowProps) {
+export const RecordRow = memo(function RecordRow({ record, index, start, height, isActive, isPicked, editing, actions, ...of }: RowProps) {
+  const { zone, zoneId, hasTags } = of;
   const place = { transform: `translateY(${start}px)`, height };
   if (!record)
     return (
@@ -88,9 +45,10 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
     );
   const { id, type, name, content, proxied, proxiable, ttl, comment, modified_on: changed } = record;
   const short = name === zone ? "@" : name.endsWith(`.${zone}`) ? shownName(name.slice(0, -zone.length - 1)) : shownName(name);
-  const cell = (field: Field, shown: ReactNode): ReactNode =>
+  const editor = { zoneId, record, actions };
+  const cell = (field: "name" | "content", shown: ReactNode): ReactNode =>
     editing === field ? (
-      <Editor record={record} field={field} actions={actions} />
+      <TextEditor {...editor} field={field} />
     ) : (
       <span className={css["value"]} title={record[field]} onDoubleClick={() => actions.edit(id, field)}>
         {shown}
@@ -111,7 +69,7 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
       <span role="gridcell" className={css["pick"]}>
         <input type="checkbox" checked={isPicked} onChange={() => actions.pick(id)} aria-label={`Select ${type} ${name}`} tabIndex={-1} />
       </span>
-      <span role="gridcell" className={css["type"]} title={type}>
+      <span role="gridcell" className={css["type"]} title={type} onDoubleClick={() => actions.edit(id, "type")}>
         {type}
       </span>
       <span role="gridcell" className={css["name"]}>
@@ -124,7 +82,11 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
         )}
       </span>
       <span role="gridcell" className={`${css["content"]} num`}>
-        {cell("content", hasPriority(type) ? `${record.priority ?? 0} ${content}` : content)}
+        {editing === "type" ? (
+          <TypeEditor {...editor} />
+        ) : (
+          cell("content", hasPriority(type) ? `${record.priority ?? 0} ${content}` : content)
+        )}
       </span>
       <span role="gridcell" className={css["traffic"]}>
         {proxiable ? (
@@ -147,9 +109,13 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
         {ttl === 1 ? "Auto" : duration(ttl)}
       </span>
       <span role="gridcell" className={css["note"]}>
-        <span className={css["value"]} title={comment ?? undefined}>
-          {[comment, ...record.tags.map((tag) => `#${tag}`)].filter(Boolean).join(" ")}
-        </span>
+        {editing === "note" ? (
+          <NoteEditor {...editor} hasTags={hasTags} />
+        ) : (
+          <span className={css["value"]} title={comment ?? undefined} onDoubleClick={() => actions.edit(id, "note")}>
+            {[comment, ...record.tags.map((tag) => `#${tag}`)].filter(Boolean).join(" ")}
+          </span>
+        )}
       </span>
       <span role="gridcell" className={`${css["changed"]} num`}>
         <button type="button" className={css["more"]} tabIndex={-1} onClick={() => actions.open(record)}>

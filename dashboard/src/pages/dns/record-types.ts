@@ -48,3 +48,10 @@ export function withPriority(type: string, content: string, priority: number): {
   if (others.length !== FIELDS_AFTER_PRIORITY[type] || !/^\d+$/.test(first)) return { content, priority };
   return { content: content.trim().slice(first.length).trim(), priority: Number(first) };
 }
+
+/** Tags from a text with commas. */
+export const tagsOf = (text: string): string[] =>
+  text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter(Boolean);

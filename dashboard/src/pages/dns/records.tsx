@@ -90,6 +90,7 @@ function Records({ zone }: { readonly zone: Zone }) {
       setSelecting(false);
     }
   };
+  const hasTags = zone.plan.legacy_id !== "free";
   const isFiltered = search !== undefined || type !== undefined || proxied !== undefined;
   const close = (): void => {
     setForm(undefined);
@@ -124,6 +125,8 @@ function Records({ zone }: { readonly zone: Zone }) {
       <div className={css["frame"]}>
         <RecordGrid
           zone={zone.name}
+          zoneId={zone.id}
+          hasTags={hasTags}
           pages={pages}
           query={query}
           scroller={scroller}
@@ -171,13 +174,7 @@ function Records({ zone }: { readonly zone: Zone }) {
         )}
       </div>
       {form !== undefined && (
-        <RecordForm
-          zoneId={zone.id}
-          hasTags={zone.plan.legacy_id !== "free"}
-          record={form === "new" ? undefined : form}
-          onClose={close}
-          onDone={done}
-        />
+        <RecordForm zoneId={zone.id} hasTags={hasTags} record={form === "new" ? undefined : form} onClose={close} onDone={done} />
       )}
       {isBulk && (
         <BulkEdit

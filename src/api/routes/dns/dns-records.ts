@@ -30,6 +30,7 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     body: DnsRecordWrite,
     result: DnsRecord,
     paging: "one",
+    dry_run: true,
     handler: ({ control, call, resolved, body }) => control.dnsRecords.create(call, zoneOf(resolved), body),
   }),
   route({
@@ -78,6 +79,7 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     body: DnsRecordWrite,
     result: DnsRecord,
     paging: "one",
+    dry_run: true,
     handler: ({ control, call, resolved, params, body }) => control.dnsRecords.edit(call, zoneOf(resolved), params.dns_record_id, body),
   }),
   route({
@@ -90,6 +92,7 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     body: DnsRecordWrite,
     result: DnsRecord,
     paging: "one",
+    dry_run: true,
     handler: ({ control, call, resolved, params, body }) =>
       control.dnsRecords.overwrite(call, zoneOf(resolved), params.dns_record_id, body),
   }),
