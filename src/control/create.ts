@@ -29,7 +29,7 @@ import { createDnssecWatch } from "#control/dns/dnssec/dnssec-watch.ts";
 import { createQueryParentDs } from "#control/dns/dnssec/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings/settings.ts";
 import { createDnsVersions } from "#control/dns/versions/versions.ts";
-import { createLongReads } from "#control/dns/changes/long-reads.ts";
+import { createLongReads, READS_OF_EVENTS } from "#control/long-reads.ts";
 import { createZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import { createAccessApps } from "#control/access/apps.ts";
 import { createAttentionReads } from "#control/access/attention.ts";
@@ -120,7 +120,7 @@ export function createControl(deps: ControlDeps): Control {
     ...{ store, clock, sealer, provider: deps.signInProvider, sharedLimits: deps.sharedLimits },
     ...(deps.auditRetention === undefined ? {} : { auditRetention: deps.auditRetention }),
   });
-  const analytics = createAnalytics({ access, store, reads: eventReads });
+  const analytics = createAnalytics({ access, store, reads: eventReads, longReads: createLongReads(READS_OF_EVENTS) });
   const slices = createSlices();
   const isTrustedAccount = (accountId: string): Promise<boolean> => policy.isTrusted(store.read, accountId);
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices, isTrustedAccount });

@@ -15,3 +15,10 @@ export async function inTicks<T>(items: Iterable<T>, atOnce: number, step: (item
     left -= 1;
   }
 }
+
+/** The results of `step` for each item, made in the same way. */
+export async function mapInTicks<T, R>(items: readonly T[], atOnce: number, step: (item: T) => R): Promise<R[]> {
+  const made: R[] = [];
+  await inTicks(items, atOnce, (item) => made.push(step(item)));
+  return made;
+}

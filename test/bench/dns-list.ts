@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createLongReads } from "#control/dns/changes/long-reads.ts";
+import { createLongReads } from "#control/long-reads.ts";
 import { createRecordLists } from "#control/dns/records/record-lists.ts";
 import { createRecordView } from "#control/dns/changes/record-view.ts";
 import { systemClock } from "#kernel/clock.ts";

@@ -145,6 +145,24 @@ describe("GraphQL analytics under hostile queries", () => {
     });
   }
 
+  test("a long answer is sent in slices, and as many after each other as you like", async () => {
+    const query = inZone(text(2, (n) => `a${n}: httpRequestsAdaptive(limit: ${ROWS}) { datetime clientCountryName rayName userAgent }`));
+    const answers = await Promise.all(times(3, async () => send({ query })));
+    for (const { status, body, size } of answers) {
+      assert.equal(status, 200);
+      assert.equal(body.errors, null);
+      const [found] = body.data.viewer.zones;
+      for (const name of ["a0", "a1"]) assert.equal(found[name].length, ROWS);
+      assert.deepEqual(found.a0[0], {
+        datetime: iso(START_MS + (ROWS - 1) * 20_000),
+        clientCountryName: "PT",
+        rayName: "00000000000000aa",
+        userAgent: "b",
+      });
+      assert.equal(size, JSON.stringify(body).length);
+    }
+  });
+
   test("large queries within the limits are answered", async () => {
     const counted = async (body: object): Promise<number> => {
       const { status, body: answer } = await send(body);

@@ -12,7 +12,7 @@ import { createRecordView } from "#control/dns/changes/record-view.ts";
 import { recordTest } from "#control/dns/records/list-filter.ts";
 import { listRecordIds, listRecords } from "#store/dns/record-lists.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
-import { createLongReads } from "#control/dns/changes/long-reads.ts";
+import { createLongReads } from "#control/long-reads.ts";
 import { createRecordLists, type ListDnsRecords } from "#control/dns/records/record-lists.ts";
 
 // SQL finds the same as a plain loop over the records, in the same order, for any filter. The alphabet is small, so that

@@ -148,6 +148,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "outbound-ports.ts",
     "outbound.ts",
     "call.ts",
+    "long-reads.ts",
     "commit.ts",
     "page-ends.ts",
     "list-totals.ts",

@@ -4,6 +4,7 @@ import {
   ANALYTICS_NODES,
   type AnalyticsDataset,
   type AnalyticsDatasetName,
+  type AnalyticsGroup,
   type AnalyticsMeasure,
   type AnalyticsNode,
 } from "#model/events/analytics.ts";
@@ -59,8 +60,8 @@ function rowsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, typ
         direction: timeOrder(dataset, first),
         limit: limitOf(args),
       };
-      const rows = await context.inTurn(info, async () => context.req.control.analytics.rows(context.req.call, scope, name, query));
-      return inOrder(rows, orders);
+      const find = async () => inOrder(await context.req.control.analytics.rows(context.req.call, scope, name, query), orders);
+      return context.inTurn(info, { scope, find, show: (row) => row });
     },
   };
 }
@@ -97,12 +98,13 @@ function groupsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, t
         order,
         limit: limitOf(args),
       };
-      const groups = await context.inTurn(info, async () => context.req.control.analytics.groups(context.req.call, scope, name, query));
-      return groups.map(({ count, dimensions, measures: values, sampleInterval }) => {
+      const show = ({ count, dimensions, measures: values, sampleInterval }: AnalyticsGroup): object => {
         const shown: Record<string, Record<string, number>> = mapValues(known, () => ({}));
         for (const [i, asked] of measures.entries()) shown[asked.of]![asked.name] = values[i] ?? 0;
         return { count, dimensions, ...shown, avg: { ...shown["avg"], sampleInterval: dataset.isWeighted ? null : sampleInterval } };
-      });
+      };
+      const find = () => context.req.control.analytics.groups(context.req.call, scope, name, query);
+      return context.inTurn(info, { scope, find, show });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type * as GraphQl from "graphql";
 import type { Req } from "#api/route.ts";
 import type { AnalyticsScope } from "#model/events/analytics.ts";
-import type { RunSerially } from "./serial-executor.ts";
+import type { SerialExecutor } from "./serial-executor.ts";
 
 /** Context of resolvers besides the query. */
 export interface GraphQlContext {
@@ -9,7 +9,7 @@ export interface GraphQlContext {
   /** Zones and accounts whose analytics the caller may read, loaded once per request and only if needed. */
   readonly seen: Partial<Record<"zone" | "account", Promise<readonly string[]>>>;
   /** Every node does its reads in this. */
-  readonly inTurn: RunSerially;
+  readonly inTurn: SerialExecutor["run"];
 }
 
 /** The zone or account of a node. */

@@ -8,7 +8,8 @@ import { withKnownVariables } from "./known-variables.ts";
 import { settingsField } from "./node-settings.ts";
 import { boundSteps } from "./query-steps.ts";
 import { boundVariables, depthRule, introspectionRule } from "./query-bounds.ts";
-import { createSerialExecutor } from "./serial-executor.ts";
+import { createSerialExecutor, type SerialExecutor } from "./serial-executor.ts";
+import { jsonParts } from "./slices.ts";
 
 export interface GraphQlRequest {
   readonly query: string;
@@ -25,8 +26,36 @@ const ERRORS_MAX = 20;
 /** Messages quote the input, which can be long. */
 const MESSAGE_MAX = 1_000;
 
-/** The response of GraphQL itself (its specification, §7), without the envelope: errors are beside the data. */
-export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContext["req"]): Promise<object> {
+/**
+ * The response of GraphQL itself (its specification, §7) as JSON, without the envelope: errors are beside the data. A long one is made
+ * in slices, while its reader takes it.
+ */
+export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContext["req"]): Promise<string | AsyncIterableIterator<string>> {
+  const { analytics } = req.control;
+  const nodes = createSerialExecutor((scope) => analytics.begin(req.call, scope));
+  const answered = async (): Promise<string | AsyncIterableIterator<string>> => {
+    const parts = jsonParts(await execute(request, req, nodes));
+    const [first, second] = [await parts.next(), await parts.next()];
+    const place = nodes.place();
+    if (second.done !== true && place !== undefined) return analytics.sent(place, before([first.value ?? "", second.value], parts));
+    place?.release();
+    let text = (first.value ?? "") + (second.value ?? "");
+    for await (const part of parts) text += part;
+    return text;
+  };
+  return answered().catch((error: unknown) => {
+    nodes.place()?.release();
+    throw error;
+  });
+}
+
+async function* before(made: readonly string[], parts: AsyncGenerator<string, undefined>): AsyncGenerator<string, undefined> {
+  yield* made;
+  yield* parts;
+  return undefined;
+}
+
+async function execute(request: GraphQlRequest, req: GraphQlContext["req"], nodes: SerialExecutor): Promise<object> {
   const { graphql, schema } = await (loaded ??= load());
   let document: GraphQl.DocumentNode;
   try {
@@ -43,7 +72,7 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
   const { data = null, errors } = await graphql.execute({
     schema,
     document,
-    contextValue: { req, seen: {}, inTurn: createSerialExecutor() } satisfies GraphQlContext,
+    contextValue: { req, seen: {}, inTurn: nodes.run } satisfies GraphQlContext,
     variableValues: request.variables ?? {},
     operationName: request.operationName ?? null,
     options: { maxCoercionErrors: ERRORS_MAX },

@@ -83,8 +83,8 @@ export function overviewNode(
         countsUniques: false,
       };
       const { analytics } = context.req.control;
-      const found = await context.inTurn(info, async () => httpTotals(analytics, context.req.call, scope, query));
-      return found.map(shown);
+      const find = () => httpTotals(analytics, context.req.call, scope, query);
+      return context.inTurn(info, { scope, find, show: shown });
     },
   });
 }

@@ -1,6 +1,6 @@
 import type * as GraphQl from "graphql";
 import { HTTP_MAPS, HTTP_NUMBER_NAMES } from "#control/analytics/http-sums.ts";
-import { httpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
+import { type HttpTotals, httpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
 import { ANALYTICS_DATASETS, type AnalyticsNode } from "#model/events/analytics.ts";
 import { parseTimestamp } from "#kernel/timestamp.ts";
 import { type FilterInput, filtersOf } from "./analytics-filter.ts";
@@ -62,12 +62,13 @@ export function totalsNode(graphql: typeof GraphQl, { time, date }: Scalars): (n
         countsUniques: selectedFields(info, "uniq").includes("uniques") || given.some(({ by }) => by === "uniques"),
       };
       const { analytics } = context.req.control;
-      const found = await context.inTurn(info, async () => httpTotals(analytics, context.req.call, scope, query));
-      return found.map(({ dimensions: known, sum: sums, uniq: uniques }) => ({
+      const find = () => httpTotals(analytics, context.req.call, scope, query);
+      const show = ({ dimensions: known, sum: sums, uniq: uniques }: HttpTotals): object => ({
         sum: sums,
         uniq: uniques,
         dimensions: Object.fromEntries(asked.map((name) => [name, timeShown(name, String(known[fieldOf(name)]))])),
-      }));
+      });
+      return context.inTurn(info, { scope, find, show });
     },
   });
 }

@@ -28,7 +28,8 @@ export function settingsField(
         // A list costs as much as a node, however often it is requested.
         availableFields: {
           type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
-          resolve: (_settings, _args, context, info) => context.inTurn(info, async () => fields),
+          resolve: (_settings, _args, context, info) =>
+            context.inTurn(info, { scope: null, find: async () => fields, show: (field) => field }),
         },
         ...Object.fromEntries(
           Object.entries(numbers).map(([key, of]) => [

@@ -54,11 +54,12 @@ export function sensitiveValuesNode(
     resolve: async ({ scope }: ScopeSource, args: NodeArguments, context, info) => {
       const filters = filtersOf(ANALYTICS_DATASETS.firewallEvents, args.filter ?? {});
       const limit = limitOf(args);
-      return context.inTurn(info, async () => {
+      const find = async () => {
         const { values, is_complete } = await context.req.control.analytics.values(context.req.call, scope, filters);
         const ordered = inOrder(values, (args.orderBy ?? []) as readonly ValueOrder[]);
-        return ordered.slice(0, limit).map((value) => ({ ...shown(value), isComplete: is_complete }));
-      });
+        return ordered.slice(0, limit).map((value) => ({ value, is_complete }));
+      };
+      return context.inTurn(info, { scope, find, show: ({ value, is_complete }) => ({ ...shown(value), isComplete: is_complete }) });
     },
   });
 }

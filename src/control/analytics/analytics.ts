@@ -1,5 +1,6 @@
 import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
+import type { LongReads, Place } from "#control/long-reads.ts";
 import { aroundRay } from "#control/events/event-filter.ts";
 import { type AskedValues, valuesOfEvents } from "#control/events/event-values.ts";
 import { likeTest } from "#events/blocks/like.ts";
@@ -8,6 +9,7 @@ import type { EventReads } from "#events/read/read-client.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import type { Condition, Where, WherePart } from "#events/sql/where-sql.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { mapInTicks } from "#kernel/in-ticks.ts";
 import {
   ANALYTICS_DATASETS,
   type AnalyticsDataset,
@@ -36,6 +38,10 @@ import { readableAccounts, readableZones } from "./readable.ts";
 export interface Analytics {
   /** Zones or accounts of which the caller may read a dataset: zones by name, accounts by age, at most `max`. */
   readable(call: Call, kind: "zone" | "account", max: number): Promise<readonly string[]>;
+  /** A place for long reads of the scope's account. Throws as LongReads does. */
+  begin(call: Call, scope: AnalyticsScope): Promise<Place>;
+  /** Frees the place once the reader has the parts; see LongReads. */
+  sent(place: Place, parts: AsyncGenerator<string, undefined>): AsyncIterableIterator<string>;
   /** Throws `invalid_input` if the order is not one of the dimensions. */
   groups(call: Call, scope: AnalyticsScope, dataset: AnalyticsDatasetName, query: AnalyticsQuery): Promise<readonly AnalyticsGroup[]>;
   /** Fields of rows, by time. */
@@ -53,9 +59,13 @@ export interface AnalyticsDeps {
   readonly access: Pick<Access, "authorize">;
   readonly store: Store;
   readonly reads: EventReads;
+  readonly longReads: LongReads;
 }
 
-export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analytics {
+/** Values of rows or groups that are made in one tick. */
+const VALUES_AT_ONCE = 4_000;
+
+export function createAnalytics({ access, store, reads, longReads }: AnalyticsDeps): Analytics {
   const admit = async (call: Call, scope: AnalyticsScope, { zonePermissions, accountPermissions }: AnalyticsDataset): Promise<void> => {
     if ("zone_id" in scope) await access.authorize(call.actor, { type: "zone", zone_id: scope.zone_id }, zonePermissions);
     else await access.authorize(call.actor, { type: "account", account_id: scope.account_id }, accountPermissions);
@@ -63,6 +73,12 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
 
   return {
     readable: async ({ actor }, kind, max) => (kind === "zone" ? readableZones : readableAccounts)(store, actor, max),
+    begin: async (call, scope) => {
+      const asked = "zone_id" in scope ? ({ type: "zone", ...scope } as const) : ({ type: "account", ...scope } as const);
+      const { zone } = await access.authorize(call.actor, asked, []);
+      return longReads.begin("account_id" in scope ? scope.account_id : (zone?.account_id ?? ""), call);
+    },
+    sent: longReads.parts,
     groups: async (call, scope, name, query) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);
@@ -71,22 +87,26 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
       if (dataset.table === null) return [];
       const groups = await reads.groups<EventTable>(dataset.table, asked);
       const constants = Object.fromEntries(query.dimensions.map((field) => [field, constantOf(dataset.fields[field]!)]));
-      return groups.map(({ count, dimensions, measures, sampleInterval }) => ({
-        count,
-        sampleInterval,
-        dimensions: {
-          ...constants,
-          ...Object.fromEntries(stored.map((field, i) => [field, shown(dataset.fields[field]!, dimensions[i] ?? null)])),
-        },
-        measures: measures.map((value, i) => (query.measures[i]?.kind === "average" ? value / count : value)),
-      }));
+      return mapInTicks(
+        groups,
+        atOnce(query.dimensions.length + query.measures.length),
+        ({ count, dimensions, measures, sampleInterval }) => ({
+          count,
+          sampleInterval,
+          dimensions: {
+            ...constants,
+            ...Object.fromEntries(stored.map((field, i) => [field, shown(dataset.fields[field]!, dimensions[i] ?? null)])),
+          },
+          measures: measures.map((value, i) => (query.measures[i]?.kind === "average" ? value / count : value)),
+        }),
+      );
     },
     rows: async (call, scope, name, { filters, fields, direction, limit }) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);
       if (dataset.table === null) return [];
       const { rows } = await reads.page<EventTable>(dataset.table, { where: whereOf(dataset, scope, filters), direction, limit });
-      return rows.map((row) =>
+      return mapInTicks(rows, atOnce(fields.length), (row) =>
         Object.fromEntries(
           fields.map((field) => {
             const known = dataset.fields[field]!;
@@ -109,6 +129,8 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
     },
   };
 }
+
+const atOnce = (valuesInOne: number): number => Math.ceil(VALUES_AT_ONCE / (valuesInOne + 1));
 
 /** A query that the counts of values can answer: of one value or all, of one period. */
 function valuesAsked(filters: readonly AnalyticsFilter[]): AskedValues {

@@ -4,6 +4,7 @@ import type { PageQuery, RowPage, RowPosition } from "#events/read/queries.ts";
 import type { EventReads } from "#events/read/read-client.ts";
 import type { EventTables } from "#events/rows/rows.ts";
 import type { Where } from "#events/sql/where-sql.ts";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type EventScope, inScope } from "./event-filter.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
@@ -46,6 +47,8 @@ interface ExportOf {
 /** Largest offset of a page number; cursors have no such limit. */
 const OFFSET_MAX = 100_000;
 const EXPORT_ROWS_AT_ONCE = 500;
+/** Rows of a page that are shown and written in one tick. */
+const SHOWN_AT_ONCE = 100;
 /** Concurrent exports, per account and in total: each holds rows in memory. */
 const EXPORTS = { ofOne: 10, ofAll: 50 } as const;
 /** A busy database fails at once; an export retries for half a minute, then aborts. */
@@ -110,6 +113,14 @@ export function createRowLog<T extends LogTable, V extends object>(
     }
   }
 
+  async function* later(rows: readonly EventTables[T][]): AsyncGenerator<readonly V[], undefined> {
+    for (let at = 0; at < rows.length; at += SHOWN_AT_ONCE) {
+      await backgroundTurn();
+      yield rows.slice(at, at + SHOWN_AT_ONCE).map(view);
+    }
+    return undefined;
+  }
+
   return {
     list: async (scope, where, { page, per_page, cursor }) => {
       const offset = (page - 1) * per_page;
@@ -126,7 +137,8 @@ export function createRowLog<T extends LogTable, V extends object>(
       const isLast = after === undefined && !found.hasMore && !isBehindAll;
       const { count, isEstimate } = isLast ? { count: shown, isEstimate: false } : await countOf(where, scope);
       return {
-        items: found.rows.map(view),
+        items: found.rows.slice(0, SHOWN_AT_ONCE).map(view),
+        ...(found.rows.length > SHOWN_AT_ONCE ? { more: later(found.rows.slice(SHOWN_AT_ONCE)) } : {}),
         page,
         per_page,
         // A sample may have missed rows that the page contains.

@@ -9,6 +9,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { openEventDatabase } from "#events/database/database.ts";
 import type { PageQuery } from "./queries.ts";
 import { createThreadReads, type ReadMessage, type ReadReply } from "./read-client.ts";
+import { cutResult, joinResult } from "./reply-pieces.ts";
 import { packed, testRequestRow } from "#events/testing/rows.ts";
 
 const is = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
@@ -18,7 +19,13 @@ test("a separate thread answers queries, and its errors keep their names", async
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "events.db");
   const database = openEventDatabase(path);
-  database.insert([packed("requests", [testRequestRow(), testRequestRow({ status: 500 })])]);
+  database.insert([
+    packed("requests", [
+      testRequestRow(),
+      testRequestRow({ status: 500 }),
+      ...Array.from({ length: 500 }, () => testRequestRow({ at_ms: 1 })),
+    ]),
+  ]);
   database.close();
   const thread = new Worker(new URL("./reader.ts", import.meta.url), { workerData: { path } });
   t.after(() => thread.terminate());
@@ -37,12 +44,35 @@ test("a separate thread answers queries, and its errors keep their names", async
   });
   assert.equal(group?.count, 1);
   assert.equal((await reads.page("requests", { where: [], limit: 1 })).hasMore, true);
-  assert.equal(await reads.lastRow("requests"), 2);
+  const long = await reads.page("requests", { where: [], limit: 1_000, direction: "asc" });
+  assert.deepEqual([long.rows.length, long.hasMore], [502, false]);
+  assert.deepEqual(long.rows.at(-1), testRequestRow({ status: 500 }));
+  assert.equal(await reads.lastRow("requests"), 502);
 
   rmSync(path);
   for (const part of ["-wal", "-shm"]) rmSync(path + part, { force: true });
   writeFileSync(path, "no database, but longer than a header of one would be".repeat(40));
   await assert.rejects(reads.lastRow("requests"), is("database_damaged"));
+});
+
+test("a long reply crosses in pieces, of which the receiver reads one in each tick", async () => {
+  const rows = Array.from({ length: 1_050 }, (_, n) => ({ n }));
+  assert.equal(cutResult({ rows: rows.slice(0, 200), hasMore: true }), undefined);
+  for (const result of [rows, { rows, last: null, hasMore: true }, { values: rows, events: 3 }]) {
+    const cut = cutResult(result);
+    assert.ok(cut);
+    assert.equal(cut.pieces.length, 6);
+    let ticks = 0;
+    let isRead = false;
+    const count = (): void => {
+      ticks++;
+      if (!isRead) setImmediate(count);
+    };
+    setImmediate(count);
+    assert.deepEqual(await joinResult(cut), result);
+    isRead = true;
+    assert.ok(ticks >= 6, String(ticks));
+  }
 });
 
 test("without a thread, new queries and queries in progress fail with database_unavailable", async (t) => {

@@ -7,6 +7,7 @@ import { createFairQueue } from "./fair-queue.ts";
 import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
 import type { CountedValues, ValueQuery } from "./value-counts.ts";
 import type { EventTable } from "#events/rows/rows.ts";
+import { type CutResult, joinResult } from "./reply-pieces.ts";
 import { type Condition, isCondition, type Where } from "#events/sql/where-sql.ts";
 
 /** Possibly slow queries of EventQueries, run in a separate thread so that other work does not wait for them. */
@@ -26,6 +27,7 @@ export interface ReadMessage {
 
 export type ReadReply = { readonly request: number } & (
   | { readonly result: unknown }
+  | { readonly cut: CutResult }
   | { readonly error: { readonly name: ErrorName; readonly message: string } }
 );
 
@@ -94,7 +96,8 @@ export function createThreadReads(postedMax = POSTED_MAX): ThreadReads {
     posted.delete(reply.request);
     post();
     end(reply.request, ({ resolve, reject }) => {
-      if ("error" in reply) reject(new PlatformError(reply.error.name, { message: reply.error.message }));
+      if ("cut" in reply) joinResult(reply.cut).then(resolve, reject);
+      else if ("error" in reply) reject(new PlatformError(reply.error.name, { message: reply.error.message }));
       else resolve(reply.result);
     });
   };

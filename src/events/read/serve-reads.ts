@@ -5,6 +5,7 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import type { EventReads, ReadMessage, ReadReply } from "./read-client.ts";
+import { cutResult } from "./reply-pieces.ts";
 
 export interface ServedReads {
   readonly voice: ReturnType<typeof createWorkerChannel>;
@@ -23,7 +24,9 @@ export function serveReads({ voice, reads, close }: ServedReads): void {
     const startMs = systemClock.monotonicMs();
     try {
       const ask = reads[name] as (...given: readonly unknown[]) => Promise<unknown>;
-      return { request, result: await ask(...args) };
+      const result = await ask(...args);
+      const cut = cutResult(result);
+      return cut === undefined ? { request, result } : { request, cut };
     } catch (error) {
       if (error instanceof PlatformError) return { request, error: { name: error.errorName, message: error.message } };
       voice.log("error", "an event query failed", { question: name, error: String(error) });

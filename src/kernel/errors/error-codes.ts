@@ -122,7 +122,7 @@ export const ERROR_CODES = {
     status: 429,
     message: "Too many long reads of this account are waiting, or this one took too long; retry in a moment",
     cause:
-      "Exports of zones and pages of more than a thousand records take much memory, so few run at once. Many of the account wait, or the client did not take all of its answer within ten minutes.",
+      "Exports of zones, pages of more than a thousand records and queries of GraphQL take much memory, so few run at once. Many of the account wait, or the client did not take all of its answer within ten minutes (GraphQL: one minute).",
     remedy: "Wait the number of seconds in Retry-After, then retry. Run fewer of them at the same time, and read their answers faster.",
     retry_after_seconds: 10,
   },

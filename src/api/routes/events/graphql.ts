@@ -31,7 +31,7 @@ function variablesOf(text: string | undefined): Readonly<Record<string, unknown>
 
 const answer = async (request: GraphQlRequest, req: GraphQlContext["req"]) => ({
   type: "application/json; charset=utf-8",
-  body: JSON.stringify(await executeGraphQl(request, req)),
+  body: await executeGraphQl(request, req),
 });
 
 export const GRAPHQL_ROUTES: readonly Route[] = [

@@ -1,6 +1,6 @@
 import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type LongReads, releasing } from "#control/dns/changes/long-reads.ts";
+import { type LongReads, releasing } from "#control/long-reads.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { Page, PageRequest, Reader } from "#control/call.ts";
 import { createPageEnds } from "#control/page-ends.ts";

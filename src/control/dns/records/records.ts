@@ -1,4 +1,4 @@
-import type { LongReads } from "#control/dns/changes/long-reads.ts";
+import type { LongReads } from "#control/long-reads.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest, Reader } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";

@@ -1,5 +1,5 @@
 import { backgroundTurn } from "#kernel/background-turn.ts";
-import type { LongReads } from "#control/dns/changes/long-reads.ts";
+import type { LongReads } from "#control/long-reads.ts";
 import type { Call, Page, PageRequest, Reader } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { changeUnit, type RecordChanger } from "#control/dns/changes/change-records.ts";

@@ -1,6 +1,6 @@
 import type { Call, Reader } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
-import { type LongReads, releasing, whileWaited } from "#control/dns/changes/long-reads.ts";
+import { type LongReads, releasing, whileWaited } from "#control/long-reads.ts";
 import { createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { AT_ONCE_COST, AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";

@@ -11,7 +11,7 @@ export interface Place {
 
 /**
  * Places for reads whose results can be as large as a zone, because each one takes memory and a connection to the database until its reader
- * has all of it. An account has at most half of what is free, and others wait in turns of their accounts.
+ * has all of it. An account has at most its share of what is free, and others wait in turns of their accounts.
  */
 export interface LongReads {
   /** Rejects with `long_reads_busy` if too many of the account wait, or the client leaves before its turn. */
@@ -22,16 +22,19 @@ export interface LongReads {
 
 interface LongReadLimits {
   readonly placesMax: number;
+  /** Part of what an account holds and what is free that it can hold. */
+  readonly share: number;
   readonly waitingMax: number;
   /** A slower reader gets an error instead of the rest. */
   readonly heldMs: number;
 }
 
-const LIMITS: LongReadLimits = { placesMax: 8, waitingMax: 100, heldMs: 600_000 };
-const ACCOUNT_SHARE = 1 / 2;
+const LIMITS: LongReadLimits = { placesMax: 8, share: 1 / 2, waitingMax: 100, heldMs: 600_000 };
+/** One thread reads all events, so more places of one account would only hold memory. */
+export const READS_OF_EVENTS: LongReadLimits = { placesMax: 8, share: 1 / 4, waitingMax: 100, heldMs: 60_000 };
 
-export function createLongReads({ placesMax, waitingMax, heldMs }: LongReadLimits = LIMITS): LongReads {
-  const shares = createShares({ total: placesMax, share: ACCOUNT_SHARE });
+export function createLongReads({ placesMax, share, waitingMax, heldMs }: LongReadLimits = LIMITS): LongReads {
+  const shares = createShares({ total: placesMax, share });
   /** In the order of turns; none is empty. */
   const waiting = new Map<string, (() => void)[]>();
 

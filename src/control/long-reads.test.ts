@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Reader } from "#control/call.ts";
 import { createLongReads } from "./long-reads.ts";
 
-const LIMITS = { placesMax: 4, waitingMax: 2, heldMs: 60_000 };
+const LIMITS = { placesMax: 4, share: 1 / 2, waitingMax: 2, heldMs: 60_000 };
 
 async function* numbers(ended: () => void): AsyncGenerator<number, undefined> {
   try {
