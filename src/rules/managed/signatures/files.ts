@@ -28,7 +28,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-odd-step",
     title: "Path traversal: a ../ step with an encoded slash, or to a sensitive file",
-    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf(?:[^i]|$|i[^g]|ig(?:[^.]|$|\.[^cmjt]))|\.env|\.git(?:[^aihl]|$)|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
+    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf(?:[^i]|$|i[^g]|ig(?:[^.]|$|\.[^cmjt]))|\.env|\.git(?:[^aihl]|$)|\.ssh|\.htaccess|web-inf|web\.config|wp-config|/?conf(?:ig)?/[\w./-]{1,60}\.(?:properties|ya?ml|php|ini)$|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
     needs: [".."],
     targets: ANYWHERE | FILES,
     hits: ["..0x5c..0x5cx", "../etc/shadow", "..2f..2fetc2fpasswd", "/..%c1%pc../x", "../.env", "/......../x", "..;/WEB-INF/web.xml"],
@@ -143,7 +143,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-secrets",
     title: "Files with secrets",
-    pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|ht(?:passwd|access)(?:$|[.~/])|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config(?:$|~|\.(?:bak|old|orig|save|txt)$)|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$)`,
+    pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|ht(?:passwd|access)(?:$|[.~/])|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config(?:$|~|\.(?:bak|old|orig|save|txt)$)|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$|cvs/(?:entries|root|repository)$|\.(?:remote-sync|ftp|sftp)-?config(?:\.json)?$|wp-content/debug\.log$|\.bzr/|(?:service-?account(?:-?key)?|client_secrets?|credentials)\.json$)|^/(?:\.git(?:ignore|attributes|modules|lab-ci\.yml)|yarn\.lock|package-lock\.json|pnpm-lock\.yaml|application(?:-[a-z]{2,12})?\.(?:ya?ml|properties)|(?:server|private|privkey|ssl|domain|localhost)\.(?:key|pem)|nginx_status|jenkinsfile|error_log|parameters\.ya?ml)$`,
     needs: [
       "/.",
       "id_",
@@ -157,6 +157,19 @@ const INCLUSION: readonly SignatureRow[] = [
       "server-status",
       "phpinfo",
       "composer.",
+      "cvs/",
+      "debug.log",
+      "account",
+      "client_secret",
+      "credentials.json",
+      "lock",
+      "application",
+      ".key",
+      ".pem",
+      "nginx_status",
+      "/jenkinsfile",
+      "/error_log",
+      "/parameters.y",
     ],
     targets: PATH,
     unless: isExample,
@@ -171,8 +184,21 @@ const INCLUSION: readonly SignatureRow[] = [
       "/server-status",
       "/phpinfo.php",
       "/.svn/entries",
+      "/CVS/Entries",
+      "/serviceAccountKey.json",
+      "/application-prod.yml",
+      "/private.pem",
     ],
     misses: ["/.well-known/acme-challenge/x", "/environment", "/git/config", "/about.gitignore-help", "/.envoy", "/app/.env.example"],
+  },
+  {
+    slug: "lfi-program-copies",
+    title: "Copies of programs that editors and people leave behind, which servers show as text",
+    pattern: String.raw`/[\w.-]{1,60}\.(?:php\d?|phtml|aspx?|jspx?|py|rb|cgi)(?:~|\.(?:bak|old|orig|save|sw[op]|backup|copy|tmp))$`,
+    needs: ["~", ".bak", ".old", ".orig", ".save", ".sw", ".backup", ".copy", ".tmp"],
+    targets: PATH,
+    hits: ["/admin/index.php.bak", "/login.aspx~", "/.settings.php.swp"],
+    misses: ["/index.php", "/notes.bak", "/~anna/index.php", "/a.php.txt"],
   },
   {
     slug: "lfi-backups",
@@ -202,7 +228,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-hidden-files",
     title: "Local file inclusion: file names that suggest secrets",
-    pattern: String.raw`^/(?:[\w.-]{1,40}/){0,4}(?:\.(?:env(?:\.[a-z]{1,12})?|htaccess|htpasswd|ds_store|git-credentials|pgpass|my\.cnf|dockercfg)|web\.config|phpinfo\.php|server-status|actuator/(?:env|heapdump|configprops|jolokia))$|^classpath\*?:[^ ]{1,80}\.(?:properties|ya?ml|xml)$|^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz)(?:\.gz)?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
+    pattern: String.raw`^/(?:[\w.-]{1,40}/){0,4}(?:\.(?:env(?:\.[a-z]{1,12})?|htaccess|htpasswd|ds_store|git-credentials|pgpass|my\.cnf|dockercfg)|web\.config|phpinfo\.php|server-status|actuator/(?:env|heapdump|configprops|jolokia))$|^classpath\*?:[^ ]{1,80}\.(?:properties|ya?ml|xml)$|^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:[\w-]{1,40}\.xml$|web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz|tar|7z|rar)(?:\.(?:gz|bz2|xz))?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
     targets: INPUT | HEADERS | PATH,
     unless: isExample,
     needs: [
@@ -383,6 +409,53 @@ const UPLOADED: readonly SignatureRow[] = [
     misses: ["photo.jpg", "a..b.png", "C:\\fakepath\\photo.jpg"],
   },
   {
+    slug: "upload-active-picture",
+    title: "Upload of a picture that runs: scripts in SVG, commands for converters",
+    detect: runsAsPicture,
+    needs: ["<svg", "%pipe%", "graphic-context"],
+    targets: UPLOADS,
+    reading: "lines",
+    hits: [
+      '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>',
+      '<?xml version="1.0"?><!-- a --><svg><script>alert(1)</script></svg>',
+      "push graphic-context\nfill 'url(https://x.example/a\"|id\")'",
+      "%!PS\nmark /OutputFile (%pipe%id) currentdevice putdeviceprops",
+    ],
+    misses: [
+      '<svg xmlns="http://www.w3.org/2000/svg"><title>One script</title><path d="M0 0"/></svg>',
+      "<html><script>a()</script><svg></svg></html>",
+      "%!PS-Adobe-3.0\n%%Title: a",
+      "# push graphic-context",
+    ],
+  },
+  {
+    slug: "upload-objects",
+    title: "Upload of a serialised object that runs code when a program reads it",
+    pattern: String.raw`^(?:ro0ab[a-z0-9+/]|\xac\xed\x00?\x05|---\s{0,4}!ruby/object:gem::|(?:[\w ]{0,20}: ?|- ?|---\s{0,4})?!!python/(?:object/(?:apply|new)|name|module):|(?:[\w ]{0,20}: ?|- ?|---\s{0,4})?!!(?:javax\.script\.|com\.sun\.|org\.springframework\.)|c(?:os|posix|nt|subprocess|builtins|__builtin__)\n(?:system|popen|eval|exec|call)\n)|<java [^<>]{0,80}java\.beans\.xmldecoder|<(?:void|object) [^<>]{0,80}class ?= ?["']java\.lang\.(?:runtime|processbuilder)`,
+    needs: [
+      "ro0ab",
+      "\xac\xed",
+      "!ruby/object:gem",
+      "!!",
+      "system",
+      "popen",
+      "eval",
+      "exec",
+      "call",
+      "java.beans.xmldecoder",
+      "java.lang.",
+    ],
+    targets: UPLOADS,
+    reading: "lines",
+    hits: [
+      "rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA==",
+      '!!python/object/apply:os.system ["id"]',
+      "cos\nsystem\n(S'id'\ntR.",
+      '<java version="1.8.0" class="java.beans.XMLDecoder"><object/></java>',
+    ],
+    misses: ["name: !!str a", "# !!python/object/apply", "cosine\n", "public class A { java.lang.Runtime r; }"],
+  },
+  {
     slug: "upload-code",
     title: "Upload of a file with code of servers at its beginning, or in an image",
     detect: startsServerCode,
@@ -396,7 +469,13 @@ const UPLOADED: readonly SignatureRow[] = [
       '<%@ page import="java.io.*" %>',
       '<%eval request("x")%>',
     ],
-    misses: ["# A guide\n\n    <?php echo 1;\n", '<?xml version="1.0"?><a/>', "<script>x</script>", "GIF89a<?xpacket begin?>"],
+    misses: [
+      "# A guide\n\n    <?php echo 1;\n",
+      '<?xml version="1.0"?><a/>',
+      "<script>x</script>",
+      "GIF89a<?xpacket begin?>",
+      "PK\x03\x04 a.php<?php",
+    ],
   },
 ];
 
@@ -404,6 +483,50 @@ const UPLOADED: readonly SignatureRow[] = [
 function isFakePath(name: string): boolean {
   return /^c:\/fakepath\/[^/]{1,200}$/.test(name);
 }
+
+/** Browsers run the scripts of a picture in SVG, and converters of pictures what some of their formats call. */
+function runsAsPicture(text: string): boolean {
+  charge(text.length * 3);
+  if (text.startsWith("%!ps")) return text.includes("%pipe%");
+  if (text.startsWith("push graphic-context")) return CALLS.some((call) => text.includes(call));
+  const at = text.indexOf("<svg");
+  if (at === -1 || at > SVG_HEAD_BYTES || !isDeclared(text.slice(0, at))) return false;
+  return text
+    .slice(at + 1)
+    .split("<")
+    .some((tag) => ACTIVE_TAG.test(tag) || HANDLER.test(tag) || SCRIPT_LINK.test(tag));
+}
+
+/** Calls by which pictures in the format of ImageMagick fetch and run. */
+const CALLS = ["url(", "image over", "ephemeral:", "msl:", "label:@"];
+const SVG_HEAD_BYTES = 2048;
+const DECLARATIONS_MAX = 32;
+const DECLARATIONS: readonly (readonly [begin: string, end: string])[] = [
+  ["<?xml", "?>"],
+  ["<!--", "-->"],
+  ["<!doctype svg", ">"],
+  ["<!entity", ">"],
+  ["]", ">"],
+];
+
+/** Whether only declarations and comments are before the picture; in other documents, text or elements are. */
+function isDeclared(text: string): boolean {
+  let rest = text.replace(/^\xef\xbb\xbf/, "").trimStart();
+  for (let count = 0; rest !== "" && count < DECLARATIONS_MAX; count++) {
+    const [begin, end] = DECLARATIONS.find(([mark]) => rest.startsWith(mark)) ?? [];
+    if (begin === undefined || end === undefined) return false;
+    // The entities of a type are between its name and its end.
+    const ends = [rest.indexOf(end, begin.length), begin.endsWith("svg") ? rest.indexOf("[") : -1].filter((at) => at !== -1);
+    if (ends.length === 0) return false;
+    const at = Math.min(...ends);
+    rest = rest.slice(at + (rest[at] === "[" ? 1 : end.length)).trimStart();
+  }
+  return rest === "";
+}
+
+const ACTIVE_TAG = /^(?:script|iframe|embed|object)[\s>/]/;
+const HANDLER = /[\s"'/]on[a-z]{3,25}\s?=\s?["'a-z]/;
+const SCRIPT_LINK = /(?:href|to|values)\s?=\s?["']\s{0,8}(?:javascript:|data:text\/html)/;
 
 const SERVER_CODE =
   /<\?php\b|<\?= ?(?:[`$@]|system|exec|passthru|shell_exec|eval)|<script language ?= ?["']?php|<%@ ?(?:page|webhandler|webservice|language)\b|<% ?(?:eval|execute) ?[( ]?request|<%[^%]{0,400}(?:getruntime|processbuilder|process\.start|server\.createobject)|<cf(?:execute|script|query)[ >]/;
@@ -414,12 +537,20 @@ function startsServerCode(text: string): boolean {
   charge(text.length);
   const at = text.search(SERVER_CODE);
   return (
-    at !== -1 && ((at < HEAD_BYTES && !/[#\n]/.test(text.slice(0, at).trim())) || /^(?:gif8|\x89png|\xff\xd8|%pdf|bm|riff|ii\*)/.test(text))
+    at !== -1 &&
+    ((at < HEAD_BYTES && !text.startsWith("pk\x03\x04") && !/[#\n]/.test(text.slice(0, at).trim())) ||
+      /^(?:gif8|\x89png|\xff\xd8|%pdf|bm|riff|ii\*)/.test(text))
   );
 }
 
+/** A document in somebody's folder, as browsers show its address. */
+const PERSONS_FILE =
+  // linear: at most 512 bytes (callers cut the text)
+  /^file:\/\/\/(?:users|home|c:\/users)\/[\w.-]{1,40}\/(?:desktop|documents|downloads|pictures)\/(?:[\w% -][\w.% -]{0,80}\/){0,6}[\w% -][\w.% -]{0,120}\.(?:txt|pdf|docx?|xlsx?|pptx?|odt|png|jpe?g|html?|md|csv)$/;
+
 /** A sentence about a file of its author: no program opens an address with words behind it. */
 function mentionsFile(text: string): boolean {
+  if (PERSONS_FILE.test(text.slice(0, 512))) return true;
   const [before = "", file = "", ...more] = text.slice(0, 512).split("file:///");
   const [path = "", ...words] = file.split(" ");
   return (
@@ -450,6 +581,8 @@ function isExample(path: string): boolean {
 
 /** The address of a directory's entries, as settings have it. */
 function isDirectory(text: string): boolean {
+  // The server alone, at its usual port: attacks ask it for a name.
+  if (/^ldaps?:\/\/[a-z][a-z0-9-]{0,60}(?:\.[a-z][a-z0-9-]{0,60}){1,6}:(?:389|636|3268|3269)\/?$/.test(text)) return true;
   return /^ldaps?:\/\/[a-z][a-z0-9-]{0,60}\.[a-z0-9.-]{1,100}(?::\d{1,5})?\/(?:dc|ou|cn|o)=[a-z0-9,= -]{1,200}$/.test(text);
 }
 

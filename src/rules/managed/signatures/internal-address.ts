@@ -50,6 +50,8 @@ function addressOf(host: string): number | null {
   if (written.length > 4 || !written.every((part) => /^(?:0x[0-9a-f]{1,10}|[0-9]{1,12})$/.test(part))) return null;
   const parts = written.map((part) => (part.startsWith("0x") ? Number(part) : octal(part)));
   const last = parts.pop()!;
+  // Old resolvers keep the last eight bits of each of four numbers.
+  if (written.length === 4) return [...parts, last].reduce((sum, part) => sum * 256 + (part % 256), 0);
   if (parts.some((part) => part > 255) || last >= 256 ** (4 - parts.length)) return null;
   return parts.reduce((sum, part, i) => sum + part * 256 ** (3 - i), last);
 }
@@ -86,4 +88,4 @@ const SERVICE_PORTS: ReadonlySet<number> = new Set([
 const isCallback = (port: number, path: string): boolean =>
   port >= 1024 &&
   !SERVICE_PORTS.has(port) &&
-  !/admin|actuator|server-status|console|metrics|config|env|secret|internal|manager|shell|debug|\.\.|%/.test(path);
+  !/admin|actuator|server-status|console|metrics|config|env|secret|internal|manager|shell|debug|cgi-bin|goform|hnap1|\.\.|%/.test(path);

@@ -38,7 +38,7 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
       eachInner(name, take);
     }
     value(text.slice(0, FILE_BYTES_MAX), UPLOADS, "http.request.body.multipart", "");
-    const { args: inside, pieces } = contentOf(type.toLowerCase(), text);
+    const { args: inside, pieces } = contentOf(type.toLowerCase(), text, filenames);
     for (const argument of inside) takeArgument(argument, value, names);
     for (const piece of pieces) value(piece, BODY, "http.request.body.multipart", "");
   }
@@ -56,14 +56,17 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
 }
 
 /** Scripts of pages send JSON as a part with a file name, and frameworks read it, a form or a document, as they read a body. */
-function contentOf(type: string, text: string): Findings {
+function contentOf(type: string, text: string, filenames: readonly string[]): Findings {
   const findings = createFindings();
   if (type.includes("json")) addJson(text, findings);
   else if (type.includes("urlencoded")) formArguments(text, "multipart", "", findings.args);
-  // Pictures in SVG are files, which have their own rows.
-  else if (/[/+]xml/.test(type) && !type.includes("svg")) addXmlBody(text, true, findings);
+  // Pictures in SVG and documents that people pick are files, which have their own rows.
+  else if (/[/+]xml/.test(type) && !type.includes("svg") && !filenames.some((name) => PICKED.test(name))) addXmlBody(text, true, findings);
   return findings;
 }
+
+/** Scripts name a part `blob` or without an extension. */
+const PICKED = /[^/\\.]\.[a-z0-9]{2,8}$/i;
 
 /** A program that servers run starts with its language's mark, or has it after an image's header. */
 const FILE_BYTES_MAX = 16_384;
@@ -162,6 +165,7 @@ function eachHeader(request: RequestView, value: TakeValue): void {
     else {
       const from = PLAIN_FIELDS.has(name) ? strangeFrom(text) : 0;
       if (from >= 0) value(text, HEADERS, "http.request.headers", name);
+      if (!PLAIN_FIELDS.has(name)) eachInner(text, (inner) => value(inner, HEADERS, "http.request.headers", name));
       if (from > 0) value(text.slice(from).trimStart(), HEADERS, "http.request.headers", name);
     }
   }

@@ -1,12 +1,12 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { AGENT, ARGUMENTS, HEADERS, PATH } from "./places.ts";
+import { AGENT, ARGUMENTS, COOKIES, HEADERS, PATH } from "./places.ts";
 import type { Signature } from "./signature.ts";
 
 const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-attack-tools",
     title: "Known attack tools",
-    pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra(?:$|[/)]| v?\d)|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh|nmap scripting engine|fuzz faster u fool|jaascois|^zap/|\(compatible; zap\)|whisker/|bfac \d|webcruiser|libredtail|mozi/|^hello,? ?world$|fuzzbunch|golismero|springenwerk|cgichk|nimbostratus|l9tcpid|keydrop|^xfa1$|tplmap|dalfox|projectdiscovery|gospider|hakrawler|jexboss|^wapiti|ghauri|kadimus|lfisuite|patator|nosqlmap|^katana\b|^grabber$|xspear|corsy|crlfuzz|ssrfmap|graphqlmap|wpsploit|sn1per|reconftw|sslscan|testssl|cansina|wafw00f|whatwaf|censys(?:/|inspect)|indy library|muhstik|r00ts3c)`,
+    pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra(?:$|[/)]| v?\d)|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh|nmap scripting engine|fuzz faster u fool|jaascois|^zap/|\(compatible; zap\)|whisker/|bfac \d|webcruiser|libredtail|mozi/|^hello,? ?world$|fuzzbunch|golismero|springenwerk|cgichk|nimbostratus|l9tcpid|keydrop|^xfa1$|tplmap|dalfox|projectdiscovery|gospider|hakrawler|jexboss|^wapiti|ghauri|kadimus|lfisuite|patator|nosqlmap|^katana\b|^grabber$|xspear|corsy|crlfuzz|ssrfmap|graphqlmap|wpsploit|sn1per|reconftw|sslscan|testssl|cansina|wafw00f|whatwaf|censys(?:/|inspect)|indy library|muhstik|r00ts3c|^report runner$|^nacos-server$)`,
     needs: [
       "sqlmap",
       "nikto",
@@ -108,6 +108,8 @@ const ROWS: readonly SignatureRow[] = [
       "indy library",
       "muhstik",
       "r00ts3c",
+      "report runner",
+      "nacos-server",
     ],
     targets: AGENT,
     hits: [
@@ -139,8 +141,8 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-callbacks",
     title: "Callback domains of attack tools",
-    pattern: String.raw`(?:\.(?:interact\.sh|oast\.(?:fun|live|me|online|pro|site)|oastify\.com|burpcollaborator\.net|dnslog\.cn|ceye\.io|requestbin\.net|canarytokens\.com|bxss\.me|xss\.ht|r87\.me|ngrok-free\.app))`,
-    targets: AGENT | ARGUMENTS | HEADERS | PATH,
+    pattern: String.raw`(?:\.(?:interact\.sh|oast\.(?:fun|live|me|online|pro|site)|oastify\.com|burpcollaborator\.net|dnslog\.cn|ceye\.io|requestbin\.net|canarytokens\.com|bxss\.me|xss\.ht|r87\.me|ngrok-free\.app|rbndr\.us|1u\.ms)|//canarytokens\.com(?:[:/?#]|$))`,
+    targets: AGENT | ARGUMENTS | COOKIES | HEADERS | PATH,
     hits: ["http://abc.oast.fun/", "x.burpcollaborator.net", "${jndi:ldap://a.interact.sh}"],
     misses: ["toast.fun", "interact.shop", "a.example"],
   },
@@ -175,7 +177,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-exploits",
     title: "Paths that only exploits ask for",
-    pattern: String.raw`/(?:vendor/phpunit/phpunit/[^ ]{0,40}eval-stdin\.php|hnap1(?:/|$)|boaform/|gponform/|goform/(?:formping|setsysemailsettings|webs)|_ignition/execute-solution|(?:invoker/(?:jmx|ejb)invokerservlet|jmx-console(?:/|$)|web-console/$)|setup\.cgi$|cgi-bin/(?:luci/;|bash|sh|test-cgi|printenv|php[45]?$|\.)|actuator/(?:env|heapdump|gateway/routes|jolokia|threaddump|configprops)$|remote/fgt_lang|dana-na/(?:\.\.|auth/url)|\+csco[et]\+/|tmui/login\.jsp/\.\.;|mgmt/tm/util/bash|owa/auth/x\.js|ecp/ddi/ddiservice|autodiscover/autodiscover\.json\??@|[\w-]{1,40}/\.;/|ecp/current/exporttool/|_async/asyncresponseservice|wls-wsat/|phpmyadmin/scripts/setup\.php|pma/scripts/setup|solr/admin/(?:info/system|cores)|containers/json$|v1/agent/self$|telescope/requests$|debug/default/view$|_profiler/(?:phpinfo|open)|api/jsonws/invoke|(?:elmah|trace)\.axd$|axis2(?:-admin|/axis2-admin)?/(?:$|axis2-admin)|hudson/script$|jenkins/script$|nacos/v1/auth|picsdesc\.xml$|ud/act$|storage/logs/laravel\.log$|sftp-config\.json$|\.git-credentials$|config\.json\.(?:bak|old)$|xmlrpc\.php\.bak$|wp-admin/setup-config\.php$|(?:c99|r57|wso|b374k|alfa(?:cgiapi)?|indoxploit|webshell|priv8|marijuana|wp-conf1g)\d{0,3}\.php[57]?$|aspnet_client/[a-z0-9_-]{1,40}\.aspx$|wp-content/(?:plugins|themes|uploads)/[^ ]{0,80}\.php/[^ ]{1,40}\.php$)|^/(?:shell|info|phpinfo|docker-compose\.yml|dockerfile|shell\.(?:php|jsp|aspx?)|cmd\.(?:php|jsp|aspx?)|info\.php|i\.php|test\.php|php\.php|script)$`,
+    pattern: String.raw`/(?:vendor/phpunit/phpunit/[^ ]{0,40}eval-stdin\.php|hnap1(?:/|$)|boaform/|gponform/|goform/(?:formping|setsysemailsettings|webs)|_ignition/execute-solution|(?:invoker/(?:jmx|ejb)invokerservlet|jmx-console(?:/|$)|web-console/$)|setup\.cgi$|cgi-bin/(?:luci/;|bash|sh|test[.-]cgi|printenv|php[45]?$|\.)|(?:actuator|manage|management)/(?:env|heapdump|gateway/routes|jolokia|threaddump|configprops|mappings|beans|httptrace|logfile|auditevents|sessions)$|remote/fgt_lang|dana-na/(?:\.\.|auth/url)|\+csco[et]\+/|tmui/login\.jsp/\.\.;|mgmt/tm/util/bash|owa/auth/x\.js|ecp/ddi/ddiservice|autodiscover/autodiscover\.json\??@|[\w-]{1,40}/\.;/|ecp/current/exporttool/|_async/asyncresponseservice|wls-wsat/|phpmyadmin/scripts/setup\.php|pma/scripts/setup|solr/admin/(?:info/system|cores)|containers/json$|v1/agent/self$|telescope/requests$|debug/default/view$|_profiler/(?:phpinfo|open)|api/jsonws/invoke|(?:elmah|trace)\.axd$|axis2(?:-admin|/axis2-admin)?/(?:$|axis2-admin)|hudson/script$|jenkins/script$|nacos/v1/auth|picsdesc\.xml$|ud/act$|setupwizard\.aspx/|json/setup-restore\.action$|setup/setupadministrator(?:-start)?\.action$|mifs/(?:aad|asfv3)/api/|tokens/rpc2$|analytics/telemetry/ph/api/hyper/|vropspluginui/rest/services/|wp_filemanager\.php$|wp-file-manager/lib/php/connector|two_fa/skip_onboarding$|hsqldb;|securityrealm/user/[^/ ]{1,40}/descriptorbyname/|bsh\.servlet\.bshservlet|web-console/serverinfo\.jsp$|nas_sharing\.cgi$|jolokia/(?:list|exec|read|search)|server-info$|_debugbar/open$|vpns/(?:portal/scripts|cfg)/|webtools/control/[a-z]{1,40}/?;|storage/logs/laravel\.log$|sftp-config\.json$|\.git-credentials$|config\.json\.(?:bak|old)$|xmlrpc\.php\.bak$|wp-admin/setup-config\.php$|(?:c99|r57|wso|b374k|alfa(?:cgiapi)?|indoxploit|webshell|priv8|marijuana|wp-conf1g)\d{0,3}\.php[57]?$|aspnet_client/[a-z0-9_-]{1,40}\.aspx$|(?:wp-content/uploads|sites/default/files|pub/media|wp-includes/(?:images|fonts|css|js))/[^ ]{0,120}\.(?:php\d?|phtml|phar)$|(?:cmd|shell|webshell)\.(?:php\d?|phtml|aspx?|jspx?)$|wp-content/(?:plugins|themes|uploads)/[^ ]{0,80}\.php/[^ ]{1,40}\.php$)|^/(?:shell|phpinfo|heapdump|docker-compose\.yml|dockerfile|shell\.(?:php|jsp|aspx?)|cmd\.(?:php|jsp|aspx?)|info\.php|i\.php|test\.php|php\.php|script)$`,
     needs: ["/"],
     targets: PATH,
     hits: [
@@ -189,6 +191,10 @@ const ROWS: readonly SignatureRow[] = [
       "/mifs/.;/services/LogService",
       "/+CSCOE+/logon.html",
       "/dana-na/auth/url_default/welcome.cgi",
+      "/SetupWizard.aspx/x",
+      "/wp-content/uploads/2025/01/a.php",
+      "/webtools/control/xmlrpc/;/",
+      "/actuator/mappings",
     ],
     misses: [
       "/docs/dockerfile",
@@ -199,7 +205,35 @@ const ROWS: readonly SignatureRow[] = [
       "/script.js",
       "/server.js",
       "/manager/dashboard",
+      "/info",
+      "/wp-content/uploads/2025/01/a.png",
+      "/mappings",
     ],
+  },
+  {
+    slug: "known-header-exploits",
+    title: "Values of header fields that only exploits send: internal steps of Next.js, ranges without an end, states of file transfers",
+    pattern: String.raw`^(?:src/|pages/){1,3}_?middleware(?:$|:)|^_?middleware:_?middleware|^bytes=\d{1,20}-18446744073709551615|^session_setvars$|^for="?\[127\.0\.0\.1\]|/(?:ecp|owa|mapi|autodiscover|ews)/[^ ]{0,80}\?~\d;?$`,
+    needs: ["middleware", "-18446744073709551615", "session_setvars", "[127.0.0.1]", "?~"],
+    targets: HEADERS | COOKIES,
+    hits: ["src/middleware:src/middleware", "pages/_middleware", "bytes=0-18446744073709551615", 'for="[127.0.0.1]:8000"'],
+    misses: ["middleware", "bytes=0-1023", 'for="[2001:db8::1]:8000"', "express middleware: a guide"],
+  },
+  {
+    slug: "known-argument-exploits",
+    title: "Arguments that only exploits send: mailboxes before paths of Exchange, rendering of Drupal, scripts behind pictures",
+    pattern: String.raw`@[a-z0-9.-]{1,60}/(?:powershell|mapi|owa|ecp|ews|rpc)/|^autodiscover/autodiscover\.json|^/[^ ?]{1,100};\.jspx?$|^https?://[^ ]{3,200}\.(?:jpe?g|gif|png|bmp)\?\.(?:aspx?|jspx?|php)$|^(?:\.\./){1,8}[\w./-]{1,80}\.(?:jspx?|war)$|\[#(?:post_render|pre_render|lazy_builder|access_callback|process|submit|value_callback|type|markup|prefix)\]|["'] ?\. ?qx ?\{|^bootstrapstatusprovider\.|^__construct$|^dataisurl$`,
+    needs: ["@", "autodiscover", ";.jsp", "?.", "../", "[#", "qx", "bootstrapstatusprovider", "__construct", "dataisurl"],
+    targets: ARGUMENTS,
+    hits: [
+      "a@foo.var/powershell/?X-Rps-CAT",
+      "/app/rest/server;.jsp",
+      "http://203.0.113.5/x.jpg?.aspx",
+      "name[#post_render][]",
+      "../shell.jsp",
+      "__construct",
+    ],
+    misses: ["a@foo.example", "https://a.example/x.jpg?w=1", "issue[#1]", "../a.js", "@anna/rpc"],
   },
   {
     slug: "scanner-scripts",

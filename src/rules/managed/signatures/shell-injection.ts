@@ -90,7 +90,7 @@ const isDisguised = (rest: string): boolean =>
     ? true
     : /^\s{0,4}(?:\$\(|`)\s?(?:printf|echo|tr|rev|base64|cat|a=)\b/.test(rest) ||
       /^\s{0,4}[a-z]{1,8}(?:`[^`\s]{0,8}`|\$\([^)\s]{0,8}\))[a-z]{1,10}/.test(rest) ||
-      /^\s{0,4}[a-z_]{1,12}=(?:\$\(|`|[^;&]{1,80}(?:&&|;)\s?\$[a-z_])/.test(rest);
+      /^\s{0,4}(?:export\s)?[a-z_]{1,12}=(?:\$\(|`|[^;&]{1,80}(?:&&|;)\s?\$[a-z_])/.test(rest);
 
 /** After one word at most: arguments that are files or hosts, sums, subcommands of Windows, or input of a shell. */
 const runsProgram = (rest: string): boolean =>
@@ -99,10 +99,12 @@ const runsProgram = (rest: string): boolean =>
   /^\s{0,4}\$(?:shell|bash|0)\s-/.test(rest) ||
   /^\s{0,4}(?:host|dig|mv|cp|nc|ssh|ftp|ping|tar|dd|strings|base64|xxd)\s[\w/-]{1,80}[./][\w.-]{1,40}/.test(rest) ||
   /^\s{0,4}echo\s+(?:[^\n;]{0,60}\$\(\(|[^\n;|<>]{1,120}>{1,2}\s?[/~.])/.test(rest) ||
+  /^\s{0,4}\$0\s{0,4}<<</.test(rest) ||
+  /^\s{0,4}expr\s+-?\d{1,12}\s[+*/-]\s-?\d/.test(rest) ||
   SUBCOMMAND.test(rest) ||
   SHELL_SYNTAX.test(rest) ||
   POWERSHELL.test(rest) ||
-  /^\s{0,4}(?:net\s+(?:user|localgroup|view|use|share|group)|reg\s+(?:query|add|save|delete)|sc\s+(?:query|config|create|stop|start)|for\s+\/[fld]\s|%comspec%|copy\s+[a-z]:|(?:del|rd|rmdir|findstr|copy|move|ren)\s+\/|attrib\s+[+-][a-z]|start\s+(?:\/b|calc|cmd|notepad|powershell)|%[a-z]{3,20}(?::~-?\d{1,3}(?:,-?\d{1,3})?)?%[a-z\\])/.test(
+  /^\s{0,4}(?:net\s+(?:user|localgroup|view|use|share|group)|reg\s+(?:query|add|save|delete)|sc\s+(?:query|config|create|stop|start)|for\s+\/[fld]\s|%comspec%|copy\s+[a-z]:|(?:del|rd|rmdir|findstr|copy|move|ren)\s+\/|attrib\s+[+-][a-z]|start\s+(?:\/b|calc|cmd|notepad|powershell)|%[a-z]{3,20}(?::~-?\d{1,3}(?:,-?\d{1,3})?%[a-z\\%]|%[a-z\\]))/.test(
     rest,
   );
 

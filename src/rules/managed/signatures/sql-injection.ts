@@ -169,7 +169,9 @@ const CONSTANTS: readonly SqlShape[] = [
 ];
 
 const OWN_PLAIN_SHAPES: readonly SqlShape[] = [
-  ...PLAIN_SHAPES.filter(({ name }) => name !== "constants compared" && name !== "definition"),
+  ...PLAIN_SHAPES.filter(({ name }) => !["constants compared", "definition", "call"].includes(name)),
+  shape("call, not of words", String.raw`(?:^|[s1)&oa(,;])F\((?!n\)|1n\)|1\)n+$)`),
+  shape("call that compares constants", String.raw`^f\([(a]*1\)*o1,`),
   shape("definition, not of two names", String.raw`^Tn(?:c|;(?!nn)|\(.*\)[;c]?$)|^T(?:n\.)*n\(.{1,30}k\(`),
   shape("closed, condition", String.raw`^[1n]\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fF])`),
   shape("number, condition", String.raw`^[(a]*1k[1s]o[1s]`),

@@ -297,6 +297,7 @@ const ROWS: readonly SignatureRow[] = [
       "having",
       "waitfor",
       ")",
+      "@@",
     ],
     reading: "lines",
     hits: [
@@ -321,11 +322,15 @@ const ROWS: readonly SignatureRow[] = [
       "the words before '/'1 and behind",
       "the words before '/' .5 and behind",
       "administrator' or username like '%' ",
+      "@@version",
+      "if(1=1,id,name)",
       "1 or username like '%' or password like '%'",
       '<!doctype html public "or 1 -- ">',
       "<a href='#top'>\nor id>0 -- ",
     ],
     misses: [
+      "Benchmark (2024) results",
+      "sleep(8h) = happy",
       'status in ("Open","In Progress") OR assignee = currentUser()',
       'project = X AND "Epic Link" = "X-1"',
       "select name, count(*) from orders where state = 'open' or state = 'new' group by name",

@@ -49,6 +49,12 @@ const PLACES: Readonly<Record<string, (rest: string) => RequestChanges>> = {
   json: (body) => post("application/json", body),
   xml: (body) => post("application/xml", body),
   body: (rest) => post(...split(rest)),
+  target: targetOf,
+  post: (rest) => {
+    const [target, sent] = split(rest);
+    return { ...targetOf(target), ...post(...split(sent)) };
+  },
+  upload: fileOf,
   header: (rest) => {
     const [name, value] = split(rest);
     return { headers: { [name]: [Buffer.from(value).toString("latin1")] } };
@@ -72,4 +78,20 @@ function requestsOf(line: string): WrittenRequest[] {
 function split(text: string): [string, string] {
   const space = text.indexOf(" ");
   return [text.slice(0, space), text.slice(space + 1)];
+}
+
+/** A path with its query. */
+function targetOf(text: string): RequestChanges {
+  const [path = "", ...query] = text.split("?");
+  return { path, query: query.join("?") };
+}
+
+/** A file beside a field: its name, its type and its content with `|` between them. */
+function fileOf(text: string): RequestChanges {
+  const [, name = "", type = "", content = ""] = /^(.*?)\|([a-z]+\/[-+.\w]+)\|(.*)$/s.exec(text) ?? [];
+  const head = `Content-Disposition: form-data; name="file"; filename="${name.replaceAll('"', "%22")}"\r\nContent-Type: ${type}`;
+  return post(
+    "multipart/form-data; boundary=bnd7Kx",
+    part("hello").replace("--bnd7Kx--", `--bnd7Kx\r\n${head}\r\n\r\n${content}\r\n--bnd7Kx--`),
+  );
 }
