@@ -47,7 +47,15 @@ test("a user's log has the user's own changes, those of its tokens, and those in
   assert.deepEqual(await actionsOf(second, "?direction=asc&action.type=user.edit"), ["user.edit"]);
   assert.deepEqual(await actionsOf(second, "?hide_user_logs=true"), []);
   const mine = await logOf({});
-  assert.ok(mine.every(({ actor }) => actor.type === "user" && actor.email === OWNER_EMAIL));
+  const user = await done("GET", "/user", owner);
+  const token = await done("GET", "/user/tokens/verify", {});
+  assert.ok(mine.every(({ actor }) => actor.type === "user" && actor.email === OWNER_EMAIL && actor.id === user.id));
+  assert.equal(mine[0].metadata.token_id, token.id);
+  // The second form has both as well, and finds the changes by either.
+  for (const query of [`actor_id=${user.id}`, `actor_token_id=${token.id}`]) {
+    const [event] = await done("GET", `/accounts/${server.account_id}/logs/audit?since=2020-01-01&before=2100-01-01&${query}`, {});
+    assert.deepEqual([event.actor.id, event.actor.token_id, event.action.description], [user.id, token.id, "zone.create"], query);
+  }
   assert.deepEqual([mine[0].action.type, mine[0].metadata.actor_type, mine[0].interface], ["zone.create", "token", "API"]);
 
   await done("DELETE", `${members}/${invited.id}`, owner);

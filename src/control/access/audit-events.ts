@@ -2,7 +2,8 @@ import type { CursorPage, CursorRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AuditEvent, AuditEventQuery, AuditKind } from "#model/access/audit-event.ts";
 import { actorsWithEmail, columnOf } from "#control/access/audit-logs.ts";
-import { type AuditRow, auditLogOf, emailsOfActors, namesOfZones } from "#store/access/audit-log.ts";
+import { listUserTokens } from "#store/access/tokens.ts";
+import { type ActorUser, type AuditRow, auditLogOf, namesOfZones, usersOfActors } from "#store/access/audit-log.ts";
 import { findAccount } from "#store/access/accounts.ts";
 import type { Store } from "#store/database/store.ts";
 
@@ -13,11 +14,14 @@ export interface AuditEvents {
 
 export const createAuditEvents = ({ store }: { readonly store: Store }): AuditEvents => ({
   list: async (accountId, query, { cursor, per_page }) => {
+    // A change by a user's token has the user's identifier.
+    const tokensOf = async (id: string): Promise<readonly string[]> => (await listUserTokens(store.read, id)).map((token) => token.id);
     const { direction = "desc", limit = per_page, actor_email: email } = query;
     if (cursor !== undefined && !/^[0-9A-Z]{26}$/.test(cursor))
       throw new PlatformError("invalid_input", { message: `"cursor" is not one that this list gave.`, source: "/cursor" });
     const actors = [
-      ...[query.actor_id, query.actor_token_id].flatMap((id) => (id === undefined ? [] : [[id]])),
+      ...(query.actor_id === undefined ? [] : [[query.actor_id, ...(await tokensOf(query.actor_id))]]),
+      ...(query.actor_token_id === undefined ? [] : [[query.actor_token_id]]),
       ...(email === undefined ? [] : [await actorsWithEmail(store.read, email)]),
     ];
     const filter = {
@@ -36,9 +40,9 @@ export const createAuditEvents = ({ store }: { readonly store: Store }): AuditEv
     const rows = await auditLogOf(store.scan, { account: accountId }, filter, direction, { limit: limit + 1, offset: 0, from });
     const shown = rows.slice(0, limit);
     const account = { id: accountId, name: (await findAccount(store.read, accountId))?.name ?? "" };
-    const emails = await emailsOfActors(store.read, [...new Set(shown.map((row) => row.actor_id))]);
+    const users = await usersOfActors(store.read, [...new Set(shown.map((row) => row.actor_id))]);
     const zones = await namesOfZones(store.read, [...new Set(shown.flatMap((row) => row.zone_id ?? []))]);
-    const items = shown.map((row) => eventOf(row, account, emails.get(row.actor_id), zones));
+    const items = shown.map((row) => eventOf(row, account, users.get(row.actor_id), zones));
     return { items, after: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
   },
 });
@@ -48,7 +52,12 @@ const KINDS: ReadonlyMap<string, AuditKind> = new Map([
   ["delete", "delete"],
 ]);
 
-function eventOf(row: AuditRow, account: AuditEvent["account"], email: string | undefined, zones: ReadonlyMap<string, string>): AuditEvent {
+function eventOf(
+  row: AuditRow,
+  account: AuditEvent["account"],
+  user: ActorUser | undefined,
+  zones: ReadonlyMap<string, string>,
+): AuditEvent {
   const { zone_id, resource_type: type } = row;
   const isToken = row.actor_type === "token";
   const name = zone_id === null ? undefined : zones.get(zone_id);
@@ -62,10 +71,10 @@ function eventOf(row: AuditRow, account: AuditEvent["account"], email: string | 
       time: row.at,
     },
     actor: {
-      id: row.actor_id,
-      type: row.actor_type === "system" ? "system" : email === undefined ? "account" : "user",
+      id: user?.id ?? row.actor_id,
+      type: row.actor_type === "system" ? "system" : user === undefined ? "account" : "user",
       ...(row.actor_type === "system" ? {} : { context: isToken ? ("api_token" as const) : ("dash" as const) }),
-      ...(email === undefined ? {} : { email }),
+      ...(user === undefined ? {} : { email: user.email }),
       ip_address: row.actor_ip,
       ...(isToken ? { token_id: row.actor_id } : {}),
     },

@@ -7,7 +7,7 @@ import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createPages, isQuick } from "#control/pages.ts";
 import { acceptedMemberships } from "#store/access/memberships.ts";
 import { ownUser } from "#control/sign-in/own-user.ts";
-import { type AuditOwner, type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
+import { type AuditOwner, type AuditRow, auditLogOf, countAuditLog, usersOfActors } from "#store/access/audit-log.ts";
 import { auditExcesses, deleteAuditsBefore, deleteOldestAudits } from "#store/access/audit-log-retention.ts";
 import { listState } from "#store/queries/list-pages.ts";
 import type { Store } from "#store/database/store.ts";
@@ -63,22 +63,27 @@ export function createAuditLogs({ store, clock, retention }: AuditLogsDeps): Aud
       keyOf: ({ id }) => [id],
       view: (row) => row,
     });
-    const emails = await emailsOfActors(store.read, [...new Set(rows.map((row) => row.actor_id))]);
+    const users = await usersOfActors(store.read, [...new Set(rows.map((row) => row.actor_id))]);
     const items = rows.map((row): AuditLog => {
-      const address = emails.get(row.actor_id);
+      const user = users.get(row.actor_id);
       return {
         id: row.id,
         when: row.at,
         action: { type: row.action, result: true },
         actor: {
-          ...{ type: address === undefined ? "admin" : "user", id: row.actor_id, ip: row.actor_ip },
-          ...(address === undefined ? {} : { email: address }),
+          ...{ type: user === undefined ? "admin" : "user", id: user?.id ?? row.actor_id, ip: row.actor_ip },
+          ...(user === undefined ? {} : { email: user.email }),
           ...(row.api_date === null ? {} : { api_date: row.api_date }),
         },
         owner: { id: row.account_id ?? ownerId },
         interface: "API",
         resource: { type: row.resource_type, id: row.resource_id },
-        metadata: { actor_type: row.actor_type, ...(row.zone_id === null ? {} : { zone_id: row.zone_id }), ...changedPin(row) },
+        metadata: {
+          actor_type: row.actor_type,
+          ...(row.actor_type === "token" ? { token_id: row.actor_id } : {}),
+          ...(row.zone_id === null ? {} : { zone_id: row.zone_id }),
+          ...changedPin(row),
+        },
       };
     });
     return { items, ...page, total_count };

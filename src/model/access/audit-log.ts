@@ -8,7 +8,7 @@ export const AuditLog = Type.Object({
   id: Type.String(),
   when: Type.String({ format: "date-time" }),
   action: Type.Object({ type: Type.String(), result: Type.Boolean() }),
-  /** `user`: a user or its token; `admin`: the account's own token, or this server. The e-mail address is the user's. */
+  /** `user`: a user or its token; `admin`: the account's own token, or this server. Identifier and e-mail address are the user's. */
   actor: Type.Object({
     type: Type.Enum(["user", "admin"]),
     id: Type.String(),
@@ -21,6 +21,7 @@ export const AuditLog = Type.Object({
   resource: Type.Object({ type: Type.String(), id: Type.String() }),
   metadata: Type.Object({
     actor_type: Type.String({ description: "token, user or system." }),
+    token_id: Type.Optional(Type.String({ description: "The token, if one acted." })),
     zone_id: Type.Optional(Type.String()),
     api_date: Type.Optional(
       Type.Union([Type.String({ format: "date" }), Type.Null()], { description: "The new API date, if the change set or removed it." }),

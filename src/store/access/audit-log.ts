@@ -100,15 +100,24 @@ export async function namesOfZones(db: Kysely<Tables>, ids: readonly string[]): 
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** E-mail addresses of users who act directly or through their tokens, by the id of the user or token. */
-export async function emailsOfActors(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** The user whom an actor is, or whose token it is. */
+export interface ActorUser {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** Users who act directly or through their tokens, by the id of the user or token. */
+export async function usersOfActors(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, ActorUser>> {
   if (ids.length === 0) return new Map();
   const users = await db.selectFrom("users").select(["id", "email"]).where("id", "in", ids).execute();
   const tokens = await db
     .selectFrom("tokens")
     .innerJoin("users", "users.id", "tokens.user_id")
-    .select(["tokens.id as id", "users.email as email"])
+    .select(["tokens.id as actor_id", "users.id as id", "users.email as email"])
     .where("tokens.id", "in", ids)
     .execute();
-  return new Map([...users, ...tokens].map(({ id, email }) => [id, email]));
+  return new Map([
+    ...users.map((user) => [user.id, user] as const),
+    ...tokens.map(({ actor_id, id, email }) => [actor_id, { id, email }] as const),
+  ]);
 }
