@@ -81,6 +81,13 @@ const YEARS: Readonly<Record<IsoDate, readonly Resource[]>> = {
       reads: { threshold: 100, period: 60, description: "api" },
       change: { verb: "PUT", body: { ...RATE, threshold: 200 }, reads: { threshold: 200 } },
     },
+    {
+      name: "universal_ssl",
+      path: "/zones/ZONE/ssl/universal/settings",
+      verb: "PATCH",
+      body: { enabled: true },
+      reads: { enabled: true },
+    },
     { name: "page_rule", path: "/zones/ZONE/pagerules", body: PAGE_RULE, reads: { priority: 1, status: "active" } },
     {
       name: "access_rule",

@@ -250,6 +250,8 @@ const makeFixtures = (
   "custom-hostnames-create": { body: { hostname: "second.planted.example", ssl: { method: "txt", type: "dv" } } },
   "certificate-packs-list": { query: "?status=all" },
   "ssl-verification": {},
+  "ssl-universal-get": {},
+  "ssl-universal-edit": { body: { enabled: true } },
   "certificate-packs-get": {},
   "certificate-packs-quota": {},
   "certificate-packs-order": { body: { type: "advanced", hosts: ["planted.example", "*.planted.example"], validation_method: "txt" } },

@@ -71,3 +71,7 @@ export const CertificateVerification = Type.Object({
   verification_info: Type.Optional(Type.Object({ record_name: Text, record_target: Text })),
 });
 export type CertificateVerification = Static<typeof CertificateVerification>;
+
+/** Every zone has a certificate from this server, which is the vendor's Universal SSL. */
+export const UniversalSsl = Type.Object({ enabled: Type.Literal(true) });
+export const UniversalSslEdit = Type.Object({ enabled: Type.Boolean() });

@@ -1,12 +1,15 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   CertificatePack,
   CertificatePackEdit,
   CertificatePackOrder,
   CertificatePackQuota,
   CertificateVerification,
+  UniversalSsl,
+  UniversalSslEdit,
 } from "#model/certificates/certificate-pack.ts";
 
 const WRITE = ["SSL and Certificates Write"] as const;
@@ -104,4 +107,37 @@ export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
     paging: "list",
     handler: ({ control, resolved }) => control.certificatePacks.verification(zoneOf(resolved).id),
   }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/ssl/universal/settings",
+    id: "ssl-universal-get",
+    summary: "Show whether the zone has a certificate from the server, which is always so",
+    scope: "zone",
+    permissions: READ,
+    result: UniversalSsl,
+    paging: "one",
+    handler: async () => ALWAYS,
+  }),
+  route({
+    method: "PATCH",
+    path: "/zones/:zone_id/ssl/universal/settings",
+    id: "ssl-universal-edit",
+    summary: "Keep the certificate from the server; it cannot be turned off",
+    scope: "zone",
+    permissions: WRITE,
+    body: UniversalSslEdit,
+    result: UniversalSsl,
+    paging: "one",
+    handler: async ({ body }) => {
+      if (!body.enabled)
+        throw new PlatformError("zone_setting_invalid", {
+          message: "Universal SSL cannot be turned off: every zone has a certificate. Upload one, and the edge serves it instead.",
+          source: "/enabled",
+        });
+      return ALWAYS;
+    },
+  }),
 ];
+
+/** Terraform's zone settings read and write it with each run. */
+const ALWAYS = { enabled: true } as const;
