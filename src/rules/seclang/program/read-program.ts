@@ -188,8 +188,8 @@ class Reading {
     const phases: Step[][] = [[], [], [], [], [], []];
     const resources: LinkResources = {
       dataFile: this.#sources.dataFile,
-      idsTagged: (tag) => [...this.#found("tag", tag).map(({ id }) => id), ...this.#others("tag", tag)],
-      idsTitled: (title) => [...this.#found("msg", title).map(({ id }) => id), ...this.#others("msg", title)],
+      idsTagged: perText((tag) => [...this.#found("tag", tag).map(({ id }) => id), ...this.#others("tag", tag)]),
+      idsTitled: perText((title) => [...this.#found("msg", title).map(({ id }) => id), ...this.#others("msg", title)]),
       idsIn: (ranges) => [...this.#byId.keys(), ...(this.#sources.others ?? []).map(({ id }) => id)].filter((id) => isIn(id, ranges)),
       notice: (place, text) => this.#notices.push({ place, text }),
     };
@@ -208,6 +208,16 @@ const ENGINES: ReadonlyMap<string, EngineMode> = new Map([
   ["off", "off"],
   ["detectiononly", "detection"],
 ]);
+
+/** Many rules name the same tag, and each look-up reads the tags of all rules. */
+function perText(idsOf: (text: Text) => readonly number[]): (text: Text) => readonly number[] {
+  const known = new Map<string, readonly number[]>();
+  return (text) => {
+    const ids = known.get(text.text) ?? idsOf(text);
+    known.set(text.text, ids);
+    return ids;
+  };
+}
 
 /** A marker that is not there would skip the rest of the phase. */
 function checkMarkers(phases: readonly (readonly Step[])[], drafts: ReadonlyMap<number, SecRuleDraft>): void {
