@@ -1,6 +1,6 @@
-import { backgroundTurn } from "#kernel/background-turn.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Clock } from "#kernel/clock.ts";
+import { createTaskThread, TaskRefused } from "#kernel/process/task-thread.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Call } from "#control/call.ts";
 import {
@@ -16,24 +16,20 @@ import {
 import type { Store } from "#store/database/store.ts";
 import { createOwnedObjects, type OwnedObjects, type OwnedZone, type Owner } from "./objects.ts";
 import { ownPatterns } from "./own-patterns.ts";
+import { CATEGORIES, type ScanTask } from "./scan.ts";
 import { ruleProblems } from "#rules/check.ts";
 import type { RuleContext } from "#rules/parameters/rule-context.ts";
 import { jsonSteps } from "#rules/detectors/masking/allowed-place.ts";
-import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
-import { customDetector, customDetectors, type CustomPattern } from "#rules/detectors/engine/custom.ts";
-import { jsonPaths } from "#rules/detectors/masking/json-path.ts";
-import { confidences } from "#rules/detectors/engine/proximity.ts";
-import { scanText } from "#rules/detectors/engine/scan-text.ts";
-import { DETECTORS } from "#rules/detectors/catalog/table.ts";
-import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
+import { customDetector, type CustomPattern } from "#rules/detectors/engine/custom.ts";
+import { VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
 import { RegexError } from "#rules/regex/regex.ts";
 import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
-import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
+import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 
 export interface SensitiveData {
   /**
    * Findings of all detectors in a text, whether enabled or not. Throws `invalid_input` for overrides that a rule cannot
-   * have.
+   * have, and `scans_busy`.
    */
   scan(zone: OwnedZone, request: SensitiveDataScan): Promise<SensitiveDataFindings>;
   readonly allowed: Omit<OwnedObjects<AllowedDataCreate>, "update"> & {
@@ -55,11 +51,17 @@ export interface SensitiveDataDeps {
   readonly sealer: Sealer;
 }
 
+const SCAN_LIMITS = { waitingMax: 100, answerMs: 10_000, quietMs: 60_000, heapMegabytesMax: 256 };
 const ALLOWED_MAX = 1000;
 const PATTERNS_MAX = 50;
 
 export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps): SensitiveData {
-  const valueHash = createValueHash(sealer.derive(VALUE_HASH_PURPOSE));
+  const scans = createTaskThread<ScanTask, SensitiveDataFindings>({
+    name: "scans",
+    program: import.meta.resolve("#control/detection/scan-thread.ts"),
+    workerData: sealer.derive(VALUE_HASH_PURPOSE),
+    ...SCAN_LIMITS,
+  });
   const allowed = createOwnedObjects<AllowedDataCreate>({
     store,
     clock,
@@ -74,7 +76,6 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
     max: PATTERNS_MAX,
     members: Object.keys(SensitiveDataPatternCreate.properties),
   });
-  const compiledWith = createCompiled();
   const patternsOf = async (owner: Owner): Promise<readonly CustomPattern[]> =>
     "zone" in owner ? ownPatterns(store.read, { zone_id: owner.zone.id, account_id: owner.zone.account_id }) : [];
   return {
@@ -101,56 +102,10 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
     scan: async (zone, { text, overrides }) => {
       const own = await ownPatterns(store.read, { zone_id: zone.id, account_id: zone.account_id });
       const enabled = enabledRules(overrides, own);
-      const body = Buffer.from(text);
-      // The largest text takes tens of milliseconds, and many can be sent at the same time.
-      await backgroundTurn();
-      const { bytes, limited, findings } = scanText(compiledWith(own), body);
-      const confidenceOf = confidences(findings.filter(({ detector }) => enabled.has(detector.rule_id)));
-      const first = findings.flatMap(({ hits }) => hits.slice(0, 1));
-      const paths = first.length > 0 && isJsonText(text) ? jsonPaths(body, first, findings) : null;
-      return {
-        bytes,
-        scan_limited: limited,
-        findings: findings.map(({ detector, count, offset, isSure, hits }) => ({
-          rule_id: detector.rule_id,
-          detector: detector.id,
-          description: detector.name,
-          categories: CATEGORIES.get(detector.rule_id) ?? [detector.category, ...(detector.tags ?? [])],
-          confidence: confidenceOf({ detector, isSure }),
-          enabled: enabled.has(detector.rule_id),
-          count,
-          offset,
-          ...(paths === null ? {} : { json_path: paths.get(offset) ?? "$" }),
-          value_hash: valueHash(zone.id, detector, hits[0]?.text ?? ""),
-        })),
-      };
+      return scans.run(zone.account_id, { zoneId: zone.id, text, own, enabled }).catch((error: unknown) => {
+        throw error instanceof TaskRefused ? new PlatformError("scans_busy") : error;
+      });
     },
-  };
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const COMPILED_MAX = 16;
-
-/** All detectors with these patterns, compiled on first use; evicts the oldest. */
-function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors {
-  const known = new Map<string, CompiledDetectors>();
-  return (own) => {
-    const key = JSON.stringify(own);
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const made = compileDetectors([...customDetectors(own), ...DETECTORS]);
-    const [oldest] = known.keys();
-    if (known.size >= COMPILED_MAX && oldest !== undefined) known.delete(oldest);
-    known.set(key, made);
-    return made;
   };
 }
 
@@ -178,9 +133,6 @@ function checkPattern({ pattern, ...rest }: PatternValue): void {
     throw new PlatformError("invalid_input", { message: `pattern: ${error.message}${place}`, source: "/pattern" });
   }
 }
-
-const RULESET = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID);
-const CATEGORIES: ReadonlyMap<string, string[]> = new Map(RULESET?.rules.map(({ id, categories }) => [id, [...categories]]));
 
 function enabledRules(overrides: SensitiveDataScan["overrides"], own: readonly CustomPattern[]): ReadonlySet<string> {
   const parameters = { id: SENSITIVE_DATA_RULESET_ID, ...(overrides === undefined ? {} : { overrides }) };
