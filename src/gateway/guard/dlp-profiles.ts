@@ -8,23 +8,18 @@ import { followKind } from "#snapshot/follow.ts";
 
 /** Detectors that policies use: those of predefined profiles, and of accounts' own. */
 export interface DlpProfiles {
-  /** Undefined for a profile that the account does not have. */
+  /** Undefined for a profile that the account does not have. The same list as before unless the profile has changed. */
   detectorsOf(accountId: string, profileId: string): readonly Detector[] | undefined;
   /** Whether the profile is the same in every account. */
   isPredefined(profileId: string): boolean;
-  onChange(action: () => void): void;
 }
 
 export function createDlpProfiles(replica: Replica): DlpProfiles {
   const own = new Map<string, { readonly account_id: string; readonly detectors: readonly Detector[] }>();
-  const actions: (() => void)[] = [];
   followKind(replica, "dlp_profile", {
     clear: () => own.clear(),
     put: (id, entry) => void own.set(id, { account_id: entry.account_id, detectors: compiled(entry) }),
     remove: (id) => void own.delete(id),
-    changed: () => {
-      for (const action of actions) action();
-    },
   });
   return {
     detectorsOf: (accountId, profileId) => {
@@ -32,7 +27,6 @@ export function createDlpProfiles(replica: Replica): DlpProfiles {
       return found?.account_id === accountId ? found.detectors : PROFILES_BY_ID.get(profileId)?.detectors;
     },
     isPredefined: (profileId) => PROFILES_BY_ID.has(profileId),
-    onChange: (action) => void actions.push(action),
   };
 }
 

@@ -1,21 +1,15 @@
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { createSlices, type Slices, type Work } from "#kernel/process/slices.ts";
-import { type CompiledDetectors, compileDetectors } from "#rules/detectors/engine/compiled.ts";
-import type { Detector } from "#rules/detectors/engine/detector.ts";
 import type { ScanResult } from "#rules/detectors/engine/scan.ts";
 import type { Finding } from "#rules/detectors/engine/tallies.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
+import { type Action, type Check, createPolicySides, type Side, type Sides } from "./dlp-policies.ts";
 import type { DlpProfiles } from "./dlp-profiles.ts";
 import { StreamGuard } from "./stream-guard.ts";
 import { scanWhole } from "./whole-scan.ts";
-import { watchDetectors, type WatchedDetectors } from "./incremental-scanner.ts";
-
-type Policy = NonNullable<GatewayEntry["dlp"]>[number];
-type Check = Policy["check"][number];
-type Action = Policy["action"];
 
 /** Data loss prevention for one request: inspects it before it is sent, and inspects its answer. */
 export interface Inspection {
@@ -32,19 +26,7 @@ export interface DataLossPrevention {
   inspect(gateway: GatewayEntry, onAction: (action: Action) => void): Inspection | undefined;
 }
 
-/** Policies of one action and one direction of the traffic, with all their detectors together. */
-interface Side {
-  readonly policies: readonly Policy[];
-  /** Detectors of each of the policies' profiles. */
-  readonly profiles: ReadonlyMap<string, readonly Detector[]>;
-  readonly compiled: CompiledDetectors;
-  readonly watched: WatchedDetectors;
-}
-
-type Sides = { readonly [K in Check]: { readonly [A in Action]: Side | undefined } };
-
 const BLOCKED: Readonly<Record<Check, GatewayErrorName>> = { REQUEST: "aig_dlp_request_blocked", RESPONSE: "aig_dlp_response_blocked" };
-const COMPILED_MAX = 256;
 
 export function createDataLossPrevention({
   vendorPrefix,
@@ -55,37 +37,11 @@ export function createDataLossPrevention({
   readonly profiles: DlpProfiles;
   readonly slices?: Slices;
 }): DataLossPrevention {
-  const compiled = new Map<string, Sides>();
-  profiles.onChange(() => compiled.clear());
-  const sidesOf = (accountId: string, policies: readonly Policy[]): Sides => {
-    const isOwn = policies.some((policy) => !policy.profiles.every((id) => profiles.isPredefined(id)));
-    const key = `${isOwn ? accountId : ""}${JSON.stringify(policies)}`;
-    const known = compiled.get(key);
-    if (known !== undefined) return known;
-    const side = (check: Check, action: Action): Side | undefined =>
-      compileSide(
-        policies.filter((policy) => policy.check.includes(check) && policy.action === action),
-        (id) => profiles.detectorsOf(accountId, id) ?? [],
-      );
-    const sides = (check: Check) => ({ BLOCK: side(check, "BLOCK"), FLAG: side(check, "FLAG") });
-    const made = { REQUEST: sides("REQUEST"), RESPONSE: sides("RESPONSE") };
-    const [oldest] = compiled.size < COMPILED_MAX ? [] : compiled.keys();
-    if (oldest !== undefined) compiled.delete(oldest);
-    compiled.set(key, made);
-    return made;
-  };
+  const sidesOf = createPolicySides(profiles);
   return {
     inspect: ({ account_id, dlp }, onAction) =>
       dlp === undefined ? undefined : new RequestInspection(slices, sidesOf(account_id, dlp), `${vendorPrefix}-aig-dlp`, onAction),
   };
-}
-
-function compileSide(policies: readonly Policy[], detectorsOf: (profileId: string) => readonly Detector[]): Side | undefined {
-  const profiles = new Map(policies.flatMap((policy) => policy.profiles.map((id) => [id, detectorsOf(id)])));
-  const detectors = [...new Set(Array.from(profiles.values()).flat())];
-  if (detectors.length === 0) return undefined;
-  const compiled = compileDetectors(detectors);
-  return { policies, profiles, compiled, watched: watchDetectors(detectors, compiled) };
 }
 
 /** Bytes of an answer that is inspected whole; a larger one cannot be, so a blocking policy refuses it. */

@@ -130,7 +130,8 @@ export const ERROR_CODES = {
     code: 10470,
     status: 429,
     message: "Too many scans of this account are waiting, or this one took too long; retry in a moment",
-    cause: "One thread scans the texts of all accounts, which take turns. More than a hundred texts of the account wait, or the machine is overloaded.",
+    cause:
+      "One thread scans the texts of all accounts, which take turns. More than a hundred texts of the account wait, or the machine is overloaded.",
     remedy: "Wait the number of seconds in Retry-After, then retry. Send fewer texts at the same time.",
     retry_after_seconds: 5,
   },

@@ -9,7 +9,7 @@ const threadWith = (limits: Partial<typeof LIMITS> = {}): TaskThread<string, str
 
 const taskOf = (answer: string): string | undefined => answer.split(" ")[0];
 
-test("owners take turns, whoever has sent more tasks", async () => {
+test("owners take turns, however many tasks each has sent", async () => {
   const { run } = threadWith();
   const order: (string | undefined)[] = [];
   const kept = (answer: string): unknown => order.push(taskOf(answer));

@@ -1,4 +1,5 @@
-import { CHAIN_CLASSES, DIGIT, LETTER } from "./chains.ts";
+import { DIGIT, LETTER } from "./chain-templates.ts";
+import { CHAIN_CLASSES } from "./chains.ts";
 import { COLON } from "#rules/detectors/prefilter/prefilter.ts";
 
 // Reads the text before and after a position: whether something may begin there, and where. All loops are bounded.

@@ -1,29 +1,8 @@
 import type { Detector } from "./detector.ts";
+import { CODES, COLUMNS, DASH, DIGIT, DOT, END, GAP, LETTER, readAnchor, SPACE, TEMPLATE_LENGTH_MAX } from "./chain-templates.ts";
 import { gapEnd, GAP_STARTS } from "./gaps.ts";
-import { formsOf, type NumberForms } from "#rules/detectors/prefilter/number-forms.ts";
+import { allForms, type NumberForms } from "#rules/detectors/prefilter/number-forms.ts";
 import { SPELLED_STARTS, spelledSeparator } from "#rules/detectors/checks/separators.ts";
-
-/** Classes of bytes within a number or code: the columns of the automaton. */
-export const DIGIT = 1;
-export const LETTER = 2;
-const SPACE = 3;
-const DASH = 4;
-const DOT = 5;
-const SLASH = 6;
-const PAREN = 7;
-const CLOSING = 8;
-/** A wide gap (gaps.ts). */
-const GAP = 9;
-const COLUMNS = 10;
-
-const CODES: ReadonlyMap<string, number> = new Map([
-  [" ", SPACE],
-  ["-", DASH],
-  [".", DOT],
-  ["/", SLASH],
-  ["(", PAREN],
-  [")", CLOSING],
-]);
 
 /** The class of each byte, 0 for bytes that no template has. A no-break space in Latin-1 is a space. */
 export const CHAIN_CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -47,34 +26,40 @@ export interface ChainEnd {
 export class Chains {
   /** Next state by state and class; 0 if no template continues. */
   readonly #next: Uint16Array;
-  readonly #detectors: readonly (readonly Detector[] | undefined)[];
+  /** The number of the list of the detectors whose templates end in each state; 0 for none. */
+  readonly #ends: Uint16Array;
+  readonly #lists: readonly (readonly Detector[])[];
   /** Forms of the numbers in the templates. */
   readonly forms: NumberForms;
 
   constructor(detectors: readonly Detector[]) {
     const automaton = new Automaton();
-    const ends = new Map<number, Detector[]>();
-    const templates = new Map<string, number>();
-    const stuck = new Set<string>();
+    const ends = new Uint16Array(STATES_MAX);
+    const lists: (readonly Detector[])[] = [[]];
+    const forms: NumberForms[] = [];
     for (const detector of detectors) {
+      // Thousands of states have the same detectors: the number of each list with this detector behind it.
+      const longer = new Map<number, number>();
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
-        for (const template of anchor.templates.flatMap(expanded)) {
-          // Without a digit, a template has no position to begin at.
-          if (!template.includes("#")) continue;
-          // Many detectors share their templates.
-          const state = templates.get(template) ?? automaton.add(template);
-          templates.set(template, state);
-          if (anchor.stuck === true) stuck.add(template);
-          const known = ends.get(state);
-          if (known === undefined) ends.set(state, [detector]);
-          else if (known.at(-1) !== detector) known.push(detector);
-        }
+        const read = readAnchor(anchor);
+        forms.push(read.forms);
+        automaton.add(read.paths, (state) => {
+          const before = ends[state] as number;
+          let after = longer.get(before);
+          if (after === undefined) {
+            const list = lists[before] ?? [];
+            after = list.at(-1) === detector ? before : lists.push([...list, detector]) - 1;
+            longer.set(before, after);
+          }
+          ends[state] = after;
+        });
       }
     }
     this.#next = automaton.next;
-    this.#detectors = Array.from({ length: automaton.count }, (_, state) => ends.get(state));
-    this.forms = formsOf([...templates.keys()], stuck);
+    this.#ends = ends.slice(0, automaton.count);
+    this.#lists = lists;
+    this.forms = allForms(forms);
   }
 
   /** Finds the ends of templates that start at `at`, the shortest first; fills `found` and returns the count. */
@@ -83,8 +68,8 @@ export class Chains {
     let state = 0;
     for (let i = at; ;) {
       const byte = bytes[i] ?? 0;
-      const detectors = this.#detectors[state];
-      if (detectors !== undefined && count < ENDS_MAX && isEnd(bytes, i)) found[count++] = { end: i, detectors };
+      const list = this.#ends[state] as number;
+      if (list !== 0 && count < ENDS_MAX && isEnd(bytes, i)) found[count++] = { end: i, detectors: this.#lists[list] ?? [] };
       const afterGap = this.#next[state * COLUMNS + GAP] as number;
       if (afterGap !== 0 && MAY_BE_GAP[byte] === 1) {
         const to = gapEnd(bytes, i);
@@ -120,6 +105,8 @@ const STATES_AT_FIRST = 1024;
 class Automaton {
   #next = new Uint16Array(STATES_AT_FIRST * COLUMNS);
   #count = 1;
+  /** The states on the way to that of the last template, by their depth. */
+  readonly #path = new Uint16Array(TEMPLATE_LENGTH_MAX + 1);
 
   get count(): number {
     return this.#count;
@@ -130,20 +117,23 @@ class Automaton {
     return this.#next.slice(0, this.#count * COLUMNS);
   }
 
-  /** Returns the state in which the template ends. */
-  add(template: string): number {
-    let state = 0;
-    for (const char of template) {
-      const column = char === "#" ? DIGIT : char === "A" ? LETTER : char === "_" ? GAP : CODES.get(char);
-      if (column === undefined) throw new Error(`the template "${template}" holds "${char}"`);
-      const at = state * COLUMNS + column;
-      state = this.#next[at] as number;
-      if (state !== 0) continue;
-      // A separate statement, because it may replace the array.
-      state = this.#made();
-      this.#next[at] = state;
+  /** Adds templates; `onEnd` gets the state in which each ends. */
+  add(paths: Uint8Array, onEnd: (state: number) => void): void {
+    for (let at = 0; at < paths.length; at++) {
+      let depth = paths[at++] as number;
+      let state = this.#path[depth] as number;
+      for (let column = paths[at] as number; column !== END; column = paths[++at] as number) {
+        const place = state * COLUMNS + column;
+        state = this.#next[place] as number;
+        if (state === 0) {
+          // A separate statement, because it may replace the array.
+          state = this.#made();
+          this.#next[place] = state;
+        }
+        this.#path[++depth] = state;
+      }
+      onEnd(state);
     }
-    return state;
   }
 
   #made(): number {
@@ -156,13 +146,6 @@ class Automaton {
     }
     return at;
   }
-}
-
-/** The template once for each meaning of `~` and `*`. */
-function expanded(template: string): readonly string[] {
-  if (template.includes("~")) return [" ", "-", "."].flatMap((separator) => expanded(template.replaceAll("~", separator)));
-  if (template.includes("*")) return ["#", "A"].flatMap((one) => expanded(template.replace("*", one)));
-  return [template];
 }
 
 /** Whether the number ends here: no word character, and no `.5` or `-5`, may follow. */

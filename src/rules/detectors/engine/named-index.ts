@@ -33,12 +33,17 @@ export function namedIndex<Thing>(words: Iterable<readonly [thing: Thing, words:
       things.set(word, known.add(thing));
     }
   }
-  const byStart: (Entry<Thing>[] | undefined)[] = Array.from({ length: STARTS }, () => undefined);
+  const byStart = new Map<number, Entry<Thing>[]>();
+  const isStart = new Uint8Array(STARTS);
   for (const [word, named] of things) {
     const entry = { ...charactersOf(word), isShort: word.length <= SHORT_CHARACTERS_MAX, things: named };
-    for (const start of startsOf(word)) (byStart[start] ??= []).push(entry);
+    for (const start of startsOf(word)) {
+      const entries = byStart.get(start);
+      if (entries === undefined) byStart.set(start, [entry]);
+      else entries.push(entry);
+      isStart[start] = 1;
+    }
   }
-  const isStart = Uint8Array.from(byStart, (entries) => (entries === undefined ? 0 : 1));
   return {
     in: (before) => {
       const found: ReadonlySet<Thing>[] = [];
@@ -47,7 +52,7 @@ export function namedIndex<Thing>(words: Iterable<readonly [thing: Thing, words:
       for (let at = 0; at < before.length + 2; at++) {
         start = ((start << 5) | (before.charCodeAt(at) & 31)) & (STARTS - 1);
         if (isStart[start] === 0 || at < 2) continue;
-        for (const entry of byStart[start] as Entry<Thing>[]) {
+        for (const entry of byStart.get(start) ?? []) {
           const end = wordEnd(entry, before, at - 2);
           if (end < 0 || found.includes(entry.things) || (entry.isShort && !standsAlone(before, at - 2, end))) continue;
           found.push(entry.things);

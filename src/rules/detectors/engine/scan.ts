@@ -1,5 +1,6 @@
 import { copyBytes } from "#kernel/copy-bytes.ts";
-import { type ChainEnd, CHAIN_CLASSES, DIGIT, LETTER } from "./chains.ts";
+import { DIGIT, LETTER } from "./chain-templates.ts";
+import { type ChainEnd, CHAIN_CLASSES } from "./chains.ts";
 import type { CompiledDetectors } from "./compiled.ts";
 import type { DetectorGroup } from "./detector-group.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";

@@ -52,11 +52,12 @@ export function allForms(forms: readonly NumberForms[]): NumberForms {
 }
 
 function addSet(masks: MaskSet, more: MaskSet): void {
-  for (let i = 0; i < masks.length; i++) masks[i] = (masks[i] as number) | (more[i] as number);
+  const [words, others] = [new Uint32Array(masks.buffer), new Uint32Array(more.buffer)];
+  for (let i = 0; i < words.length; i++) words[i] = (words[i] as number) | (others[i] as number);
 }
 
-/** Forms of templates (chains.ts) without `*`; those of `stuck` may follow a letter that does not belong to them. */
-export function formsOf(templates: readonly string[], stuck: Iterable<string> = []): NumberForms {
+/** Forms of templates (chains.ts) without `*`; stuck ones may follow a letter that does not belong to them. */
+export function formsOf(templates: readonly string[], areStuck: boolean): NumberForms {
   const forms = noForms();
   let spacedDigitsMin = NO_SPACED;
   const known = new Set<string>();
@@ -70,7 +71,7 @@ export function formsOf(templates: readonly string[], stuck: Iterable<string> = 
     known.add(key);
     addTemplate(afterLetter ? forms.afterSmall : forms.alone, rest);
   }
-  for (const template of stuck) addTemplate(forms.afterSmall, template);
+  if (areStuck) for (const template of templates) addTemplate(forms.afterSmall, template);
   return {
     ...forms,
     afterCapital: forms.afterSmall,
