@@ -93,6 +93,7 @@ const routes = [
   page("/account/members", () => import("./pages/account/members.tsx"), "MembersPage"),
   page("/account/audit", () => import("./pages/account/audit.tsx"), "AuditPage"),
   page("/account/notifications", () => import("./pages/account/notifications/notifications.tsx"), "NotificationsPage"),
+  page("/account/addresses", () => import("./pages/account/access-rules/access-rules.tsx"), "AccessRulesPage"),
   page("/account/lists", () => import("./pages/account/lists/lists.tsx"), "ListsPage"),
   page("/account/lists/$list", () => import("./pages/account/lists/rule-list.tsx"), "RuleListPage"),
 ];

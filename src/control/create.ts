@@ -156,7 +156,7 @@ export function createControl(deps: ControlDeps): Control {
     rollouts: createRollouts({ store, clock }),
     ...edgeAddressMembers(edgeAddresses, deps.edgeAddresses),
     nodes: createNodes({ store, clock, ...(deps.heardNodes === undefined ? {} : { heard: deps.heardNodes }) }),
-    serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
+    serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], addresses: {}, problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
     attention: createAttentionReads({ store, clock }),

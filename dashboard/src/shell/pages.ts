@@ -64,6 +64,7 @@ export const ACCOUNT_PLACES = [
   { title: "Sessions", to: "/account/sessions" },
   { title: "Audit log", to: "/account/audit" },
   { title: "Notifications, webhooks and alerts", to: "/account/notifications" },
+  { title: "Addresses that all zones admit or block", to: "/account/addresses" },
   { title: "Lists of addresses and names", to: "/account/lists" },
 ] as const;
 
@@ -73,6 +74,7 @@ export const ZONE_ACTIONS = [{ title: "Add a record", to: "/zones/$zone/dns/reco
 export const ACCOUNT_ACTIONS = [
   { title: "Add a zone", to: "/zones", search: { add: "1" } },
   { title: "Create an API token", to: "/account", search: { add: "1" } },
+  { title: "Admit or block addresses in all zones", to: "/account/addresses", search: { add: "1" } },
   { title: "Invite a member", to: "/account/members", search: { add: "1" } },
   { title: "Create a gateway", to: "/gateways", search: { add: "1" } },
   { title: "Upload images", to: "/images", search: { add: "1" } },

@@ -28,7 +28,7 @@ import { startPlanes } from "./planes.ts";
 import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 import { serverHealth } from "#app/operations/server-health.ts";
-import type { ReadyLine } from "#app/operations/ready.ts";
+import type { ListenerAddresses, ReadyLine } from "#app/operations/ready.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createLevelChanges } from "#app/operations/level-changes.ts";
 import { createReload } from "#app/operations/reload.ts";
@@ -84,6 +84,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   let nameserver = "";
   let urlOfApi = "";
   let running: Pick<Planes, "workers" | "idle" | "useRuleMaterial"> = { workers: [], idle: () => [], useRuleMaterial: () => undefined };
+  let listening: Partial<ListenerAddresses> = {};
   let fleet: Fleet | null = null;
   const asked = {
     ...{ metrics, sharedLimits },
@@ -91,7 +92,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     tunnelPort: () => tunnelPort,
     nameserver: () => nameserver || undefined,
     urlOfApi: () => urlOfApi,
-    serverHealth: () => serverHealth(store, running),
+    serverHealth: () => serverHealth(store, running, listening),
     heardNodes: () => fleet?.heard ?? new Map(),
   };
   const { control, reader, batches } = await openControl(deps, state, asked, closing);
@@ -127,10 +128,11 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   closing.addPlanes((drainMs) => planes.stop(drainMs));
   running = planes;
   transport.report();
-  const listening = planeAddresses(config, { ...planes.ports, api: [], ops: [] });
-  urlOfGateways = listening.gateway;
+  const places = planeAddresses(config, { ...planes.ports, api: [], ops: [] });
+  listening = places;
+  urlOfGateways = places.gateway;
   tunnelPort = planes.ports.https[0] || config.https.port;
-  nameserver = listening.dns;
+  nameserver = places.dns;
 
   const api = openApi(
     deps,

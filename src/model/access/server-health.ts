@@ -11,6 +11,10 @@ export const ServerHealth = Type.Object({
       }),
     }),
   ),
+  addresses: Type.Record(Type.String(), Type.String(), {
+    description:
+      "Where this server accepts clients, by listener: `http`, `https`, `dns`, `dot`, `gateway`. Without those of planes on other machines.",
+  }),
   problems: Type.Array(Type.String(), { description: "What keeps the server from storing changes; empty where nothing does." }),
 });
 export type ServerHealth = Static<typeof ServerHealth>;

@@ -8,6 +8,7 @@ const TABS = [
   ["Sessions", "/account/sessions"],
   ["Audit log", "/account/audit"],
   ["Notifications", "/account/notifications"],
+  ["Addresses", "/account/addresses"],
   ["Lists", "/account/lists"],
   ["Name", "/account/settings"],
 ] as const;

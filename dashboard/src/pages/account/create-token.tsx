@@ -9,6 +9,7 @@ import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import css from "./create-token.module.css";
+import { AddressFields, conditionOf } from "./token-addresses.tsx";
 
 const ENDS = [
   ["30", "in 30 days"],
@@ -32,6 +33,8 @@ export function CreateToken({ onClose, preset = [], name: given = "" }: CreatePr
   const [ends, setEnds] = useState<string>("90");
   const [search, setSearch] = useState("");
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(preset));
+  const [admitted, setAdmitted] = useState("");
+  const [refused, setRefused] = useState("");
   const write = useWrite<TokenCreated>("/user/tokens");
   const known = (groups.data?.result ?? []).filter(({ scopes }) => !scopes.includes("com.cloudflare.api.user"));
   const names = [...new Set(known.map((group) => group.name))].toSorted();
@@ -48,9 +51,11 @@ export function CreateToken({ onClose, preset = [], name: given = "" }: CreatePr
         permission_groups: known.filter((group) => picked.has(group.name) && group.scopes.includes(scope)).map(({ id }) => ({ id })),
       }))
       .filter(({ permission_groups }) => permission_groups.length > 0);
+    const condition = conditionOf(admitted, refused);
     const body = {
       name: name.trim(),
       policies,
+      ...(condition ? { condition } : {}),
       ...(ends === "0" ? {} : { expires_on: secondsAgo(-Number(ends) * 86_400).replace(/\.\d+/, "") }),
     };
     write.mutate({ method: "POST", path: "/user/tokens", body });
@@ -105,6 +110,7 @@ export function CreateToken({ onClose, preset = [], name: given = "" }: CreatePr
         ) : (
           <Loading />
         )}
+        <AddressFields admitted={admitted} refused={refused} onAdmitted={setAdmitted} onRefused={setRefused} />
         {write.error && (
           <Notice tone="bad">
             <Fault error={write.error} />

@@ -8,8 +8,10 @@ import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
 import { AccountTabs } from "./account-tabs.tsx";
 import { CreateToken } from "./create-token.tsx";
+import { addressWords, TokenAddresses } from "./token-addresses.tsx";
 
 export function TokensPage() {
   const account = useAccount();
@@ -40,6 +42,7 @@ function Tokens({ title, base, isLeftOutIfEmpty = false }: TokensProps) {
   const read = useRead<Token[]>(`${base}?per_page=50&include_expired=true`);
   const remove = useWrite<{ id: string }>(base);
   const [removing, setRemoving] = useState<Token>();
+  const [limiting, setLimiting] = useState<Token>();
   if (isLeftOutIfEmpty && (read.data?.result ?? []).length === 0) return null;
   return (
     <>
@@ -56,6 +59,7 @@ function Tokens({ title, base, isLeftOutIfEmpty = false }: TokensProps) {
             columns={[
               { head: "Name", width: "auto", cell: ({ name }) => <b>{name}</b> },
               { head: "May", width: "auto", isMinor: true, cell: ({ policies }) => permissionsOf(policies) },
+              { head: "From", width: "auto", isMinor: true, cell: ({ condition }) => addressWords(condition) },
               {
                 head: "Status",
                 width: "100px",
@@ -68,18 +72,24 @@ function Tokens({ title, base, isLeftOutIfEmpty = false }: TokensProps) {
                 cell: ({ expires_on }) => (expires_on === undefined ? "no end" : <Time of={expires_on} as="day" />),
               },
               {
-                head: "Action",
-                width: "90px",
+                head: "Actions",
+                width: "180px",
                 cell: (token) => (
-                  <Button variant="default" size="compact-xs" onClick={() => setRemoving(token)}>
-                    Delete
-                  </Button>
+                  <span className={tools["row"]}>
+                    <Button variant="default" size="compact-xs" onClick={() => setLimiting(token)}>
+                      Addresses
+                    </Button>
+                    <Button variant="default" size="compact-xs" onClick={() => setRemoving(token)}>
+                      Delete
+                    </Button>
+                  </span>
                 ),
               },
             ]}
           />
         )}
       </Card>
+      {limiting && <TokenAddresses base={base} token={limiting} onClose={() => setLimiting(undefined)} />}
       {removing && (
         <Confirm
           title={`Delete the token ${removing.name}?`}

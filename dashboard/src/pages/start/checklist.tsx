@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { DnsRecordUsage } from "#model/dns/dns-record.ts";
+import type { ServerHealth } from "#model/access/server-health.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useRead } from "../../api/hooks.ts";
@@ -29,6 +30,7 @@ export function useSteps(zone: Zone): readonly Step[] {
     until: (all) => all.some(({ status }) => status === "active"),
   });
   const managed = useEntrypoint(zone.id, "http_request_firewall_managed");
+  const health = useRead<ServerHealth>(`/accounts/${zone.account.id}/health`);
   const requests = useRead<unknown[]>(`${base}/logs/requests?per_page=1`, { everyMs: LOOK_MS, until: (all) => all.length > 0 });
   return [
     {
@@ -68,11 +70,21 @@ export function useSteps(zone: Zone): readonly Step[] {
     },
     {
       title: "See a request",
-      hint: `The first visitor shows that everything works. Until the registrar names this server, ask the edge itself (port 8080 unless http.port says otherwise): curl -H "Host: ${zone.name}" http://${location.hostname}:8080/`,
+      hint: `The first visitor shows that everything works. ${edgeHint(zone.name, health.data?.result.addresses["http"])}`,
       to: "/zones/$zone/traffic",
       isDone: requests.isError ? null : requests.data && requests.data.result.length > 0,
     },
   ];
+}
+
+const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "[::]", "127.0.0.1", "[::1]"]);
+
+/** The command for a first visit. An address that stands for all of the machine's is reached where this page is. */
+function edgeHint(zone: string, http: string | undefined): string {
+  if (http === undefined) return "Until the registrar names the edge, ask it by its address with the name of the zone in the Host field.";
+  const { hostname, port } = new URL(http);
+  const host = ANY.has(hostname) ? location.hostname : hostname;
+  return `Until the registrar names this server, ask the edge itself: curl -H "Host: ${zone}" http://${host}${port === "" ? "" : `:${port}`}/`;
 }
 
 export function Checklist({ zone }: { readonly zone: Zone }) {

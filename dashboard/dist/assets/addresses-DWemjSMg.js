@@ -1,0 +1,1 @@
+var e=e=>e.split(/[\s,]+/).map(e=>e.trim()).filter(Boolean);export{e as t};
