@@ -50,6 +50,7 @@ export function compileValue(text: string, phase: string, type: ValueType | read
 
 /** Names of the lists after `in $` in an expression; empty if it cannot be read. */
 export function listsNamed(text: string): readonly string[] {
+  if (!text.includes("$")) return [];
   try {
     const tokens = lex(text);
     return tokens.flatMap((token, i) => (token.kind === "name" && textOf(tokens[i - 1]) === "$" ? [token.text] : []));

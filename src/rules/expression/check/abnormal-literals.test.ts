@@ -110,3 +110,28 @@ test("a literal that some normalized path has is never named", () => {
     }),
   );
 });
+
+test("an expression that is not parsed has no abnormal literal", () => {
+  const literal = fc.string({ unit: fc.constantFrom("/", ".", "a", "*", " ", "é", "%", "4", "#", "https://h"), maxLength: 6 });
+  const compared = fc.constantFrom(
+    "uri.path eq",
+    "uri.path contains",
+    "uri.path wildcard",
+    "uri eq",
+    "uri wildcard",
+    "full_uri eq",
+    "method eq",
+  );
+  const comparison = fc
+    .tuple(compared, fc.constantFrom("", "r"), literal)
+    .map(([start, raw, text]) => `http.request.${start} ${raw}"${text}"`);
+  const expressions = fc.array(comparison, { minLength: 1, maxLength: 3 }).map((all) => all.join(" or "));
+  fc.assert(
+    fc.property(expressions, fc.constantFrom(MERGED, PLAIN), (expression, normalization) => {
+      // A question mark is always left to the parser.
+      const parsed = abnormalLiterals(`${expression} or http.host eq "?"`, normalization);
+      assert.deepEqual(abnormalLiterals(expression, normalization), parsed);
+    }),
+    { numRuns: 2000 },
+  );
+});

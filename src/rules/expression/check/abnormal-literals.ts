@@ -18,7 +18,7 @@ type Type = UrlNormalization["type"];
  * expressions do not; nothing that some path matches is among them. Empty if the expression cannot be read.
  */
 export function abnormalLiterals(expression: string, { scope, type }: UrlNormalization): readonly AbnormalLiteral[] {
-  if (scope === "none" || !expression.includes("http.request.")) return [];
+  if (scope === "none" || !expression.includes("http.request.") || isPlain(expression, type)) return [];
   const found: AbnormalLiteral[] = [];
   try {
     eachComparison(parseExpression(expression), (field, kind, literal) => {
@@ -32,6 +32,13 @@ export function abnormalLiterals(expression: string, { scope, type }: UrlNormali
   }
   return found;
 }
+
+/**
+ * Whether paths can have each text of the expression, as it is written: nearly all are so, and a ruleset with thousands of them is read
+ * at each change. Escapes, raw strings with #, queries and percent signs need the parser.
+ */
+const isPlain = (expression: string, type: Type): boolean =>
+  !/[\\%?#]/.test(expression) && (expression.match(/"[^"]*"/g) ?? []).every((text) => isPossible(text.slice(1, -1), true, type));
 
 type Kind = "eq" | "contains" | "starts_with" | "ends_with" | "wildcard" | "strict wildcard";
 
