@@ -129,6 +129,41 @@ describe("addresses and resources in the dashboard", { skip: chrome === undefine
     }
   });
 
+  test("hostnames are added one after the other, also while other pages are open and after a reload", async () => {
+    // From the fifth on, requests wait as long as the page is open, so that it is left in the midst.
+    let posts = 0;
+    await page.route("**/custom_hostnames", async (route) => {
+      if (route.request().method() === "POST" && ++posts > 4) return;
+      await route.continue();
+    });
+    await page.goto(`${origin()}/zones/shop.example/hostnames`);
+    const names = Array.from({ length: 12 }, (_, at) => `app${at}.customer.example`);
+    await page.getByRole("button", { name: "Add hostnames" }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("textbox")
+      .fill(["not_a_name..example", ...names].join("\n"));
+    await page.getByRole("dialog").getByRole("button", { name: /^Add/ }).click();
+    await page.getByText("Adding hostnames").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    await page.getByRole("link", { name: "Certificates" }).first().click();
+    await page.getByRole("heading", { name: "Certificates", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Custom hostnames" }).first().click();
+    await page.getByText("4 of 13").waitFor();
+    await page.unroute("**/custom_hostnames");
+    await page.reload();
+    await page.getByText("Hostnames wait to be added").waitFor();
+    await page.getByRole("button", { name: /^Go on with/ }).click();
+    await page.getByText("These were not added").waitFor();
+    await page.getByText("1 hostname refused").waitFor();
+    const [zone] = await call("GET", "/zones?name=shop.example");
+    const { body } = await apiCaller(server.ready)("GET", `/zones/${zone.id}/custom_hostnames?per_page=5`);
+    assert.equal(body.result_info?.total_count, names.length);
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByText("These were not added").waitFor({ state: "detached" });
+    assert.equal(await page.evaluate<number>("Object.keys(localStorage).filter((key) => key.startsWith('selvedge.adding')).length"), 0);
+  });
+
   test("the pages fit a phone in the dark", async () => {
     const storageState = await page.context().storageState();
     const small = await (await browser.context({ viewport: { width: 390, height: 800 }, colorScheme: "dark", storageState })).newPage();

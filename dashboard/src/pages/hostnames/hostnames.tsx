@@ -1,19 +1,20 @@
 import { Button, Textarea } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { api } from "../../api/client.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Badge, Card, Empty, Failed, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { SearchField } from "../../parts/search-field.tsx";
+import { AddProgress } from "./add-progress.tsx";
+import { beginRun } from "./add-run.ts";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { sentenceOf } from "./sentence.ts";
 
@@ -46,6 +47,7 @@ function Hostnames({ zone }: { readonly zone: Zone }) {
           onAsk={(text) => go({ search: text, page: undefined }, { replace: true })}
         />
       </div>
+      <AddProgress zoneId={zone.id} />
       <Card>
         {read.error ? (
           <Failed error={read.error} onAgain={() => void read.refetch()} />
@@ -106,28 +108,15 @@ function Hostnames({ zone }: { readonly zone: Zone }) {
   );
 }
 
-/** One name a line. The form reports each name separately and keeps the names that are wrong. */
+/** One name a line. The page shows the progress, and the names that are wrong. */
 function AddHostnames({ zone, onClose }: { readonly zone: Zone; readonly onClose: () => void }) {
   const client = useQueryClient();
   const [text, setText] = useState("");
-  const [done, setDone] = useState(0);
   const names = [...new Set(text.split(/\s+/).filter(Boolean))];
-  const add = useMutation({
-    mutationFn: async () => {
-      const failed: string[] = [];
-      for (const [at, hostname] of names.entries()) {
-        const body = { hostname, ssl: { method: "http", type: "dv" } };
-        await api("POST", `/zones/${zone.id}/custom_hostnames`, body).catch((error: Error) => failed.push(`${hostname}: ${error.message}`));
-        setDone(at + 1);
-      }
-      await client.invalidateQueries();
-      return failed;
-    },
-    onSuccess: (failed) => (failed.length === 0 ? onClose() : setText(failed.map((line) => line.split(":", 1)[0]).join("\n"))),
-  });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    add.mutate();
+    beginRun(zone.id, names, () => void client.invalidateQueries());
+    onClose();
   };
   return (
     <Dialog title="Add hostnames" onClose={onClose}>
@@ -142,19 +131,11 @@ function AddHostnames({ zone, onClose }: { readonly zone: Zone; readonly onClose
           required
           data-autofocus
         />
-        {add.isPending && <p className={tools["hint"]}>{`${count(done)} of ${count(names.length)}`}</p>}
-        {add.data && add.data.length > 0 && (
-          <Notice tone="bad" title="These were not added">
-            {add.data.map((line) => (
-              <p key={line}>{line}</p>
-            ))}
-          </Notice>
-        )}
         <Actions>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" disabled={names.length === 0} loading={add.isPending} loaderProps={{ type: "dots" }}>
+          <Button type="submit" disabled={names.length === 0}>
             Add {names.length > 1 ? count(names.length) : ""}
           </Button>
         </Actions>
