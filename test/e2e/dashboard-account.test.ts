@@ -157,8 +157,8 @@ describe("addresses and resources in the dashboard", { skip: chrome === undefine
     await page.getByText("These were not added").waitFor();
     await page.getByText("1 hostname refused").waitFor();
     const [zone] = await call("GET", "/zones?name=shop.example");
-    const { body } = await apiCaller(server.ready)("GET", `/zones/${zone.id}/custom_hostnames?per_page=5`);
-    assert.equal(body.result_info?.total_count, names.length);
+    const added: unknown[] = await call("GET", `/zones/${zone.id}/custom_hostnames?per_page=50`);
+    assert.equal(added.length, names.length);
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByText("These were not added").waitFor({ state: "detached" });
     assert.equal(await page.evaluate<number>("Object.keys(localStorage).filter((key) => key.startsWith('selvedge.adding')).length"), 0);

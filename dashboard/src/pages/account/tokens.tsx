@@ -59,7 +59,7 @@ function Tokens({ title, base, isLeftOutIfEmpty = false }: TokensProps) {
             columns={[
               { head: "Name", width: "auto", cell: ({ name }) => <b>{name}</b> },
               { head: "May", width: "auto", isMinor: true, cell: ({ policies }) => permissionsOf(policies) },
-              { head: "From", width: "auto", isMinor: true, cell: ({ condition }) => addressWords(condition) },
+              { head: "From", width: "180px", isMinor: true, cell: ({ condition }) => addressWords(condition) },
               {
                 head: "Status",
                 width: "100px",
