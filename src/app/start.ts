@@ -82,10 +82,16 @@ export async function startServer(
   if (typeof successor !== "string") {
     // systemd follows the new process by itself, and sends its signals to every process.
     const following = process.env["NOTIFY_SOCKET"] === undefined ? follow(successor.pid) : null;
+    void following?.asked.then(() => successor.tell({ type: "ending" }));
     manager.handedOver();
     log.info({ successor: successor.pid }, "another process has taken over; draining");
-    await Promise.race([running.leaving.stopPlanes(DRAIN_MS, IDLE_MS), asked, following?.asked ?? asked]);
-    await running.close(0);
+    try {
+      await Promise.race([running.leaving.stopPlanes(DRAIN_MS, IDLE_MS), asked, following?.asked ?? asked]);
+      await running.close(0);
+    } catch (error) {
+      // A parent would take the end of this process for the end of the server.
+      log.error({ err: error }, "draining failed; the process that has taken over goes on");
+    }
     successor.tell({ type: "drained" });
     successor.letGo();
     log.info("stopped");

@@ -15,7 +15,7 @@ import { type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
 import { LISTEN_PLACES } from "#app/config/listen-places.ts";
 import { listenerPort } from "#app/operations/addresses.ts";
 import { areLoopback } from "#app/config/bind-safety.ts";
-import { closeHttp } from "#app/operations/close-http.ts";
+import { closeHttp, trackConnections } from "#app/operations/close-http.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import type { ImageHandler } from "#api/images/image-handler.ts";
 import { addImages } from "./image-server.ts";
@@ -123,8 +123,9 @@ export function openApi(
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
   addImages(api, images);
   addJoining(api, async (...given) => fleet()?.join(...given) ?? null);
+  const connections = trackConnections(api.server);
   closing.addDraining((drainMs, idleMs) =>
-    closeHttp({ server: api.server, further: () => further, close: () => api.close() }, drainMs, idleMs),
+    closeHttp({ server: api.server, further: () => further, close: () => api.close(), connections }, drainMs, idleMs),
   );
   let listening: readonly OpenSocket[] = [];
   let further: readonly FurtherListener[] = [];

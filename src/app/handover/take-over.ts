@@ -9,7 +9,7 @@ export interface HandedOver {
 
 export const HANDED_OVER = "SELVEDGE_HANDED_OVER";
 
-/** Messages between the two processes, in this order: each is sent once. */
+/** Messages between the two processes, in this order: each is sent once at most. */
 export type FromSuccessor =
   | { readonly type: "loaded" }
   | { readonly type: "serving" }
@@ -18,6 +18,8 @@ export type FromSuccessor =
 export type ToSuccessor =
   /** The state directory and the database are free. */
   | { readonly type: "released" }
+  /** The server shall end once the process before this one has: a signal waits there, and is lost if that process crashes. */
+  | { readonly type: "ending" }
   /** The planes have ended, and the events database is free. */
   | { readonly type: "drained" };
 
@@ -46,13 +48,19 @@ export function takeOverOf(process: NodeJS.Process): TakeOver | null {
     Atomics.store(new Int32Array(eventsFree), 0, 1);
     resolve();
   };
+  let isEnding = false;
   process.on("message", (message: ToSuccessor) => {
     if (message.type === "released") return resolve();
+    if (message.type === "ending") return void (isEnding = true);
     drained();
+    isEnding = false;
     process.disconnect();
   });
   // The process before has ended, and the kernel has released its locks and sockets.
-  process.on("disconnect", drained);
+  process.on("disconnect", () => {
+    drained();
+    if (isEnding) process.kill(process.pid, "SIGTERM");
+  });
   // The process ends when it cannot start, although it listens here.
   process.channel?.unref();
   const say = (message: FromSuccessor): void => void process.send?.(message);

@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { closeHttp } from "./close-http.ts";
+import { closeHttp, trackConnections } from "./close-http.ts";
 
 /** Whose requests wait for an answer; a test that hangs is one that fails. */
 async function waitingServer(t: TestContext) {
@@ -37,4 +37,25 @@ test("requests without a response at the timeout are cut off", { timeout: 60_000
   client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   await asked;
   await close(20);
+});
+
+test("a reader that does not take its answer delays nothing, and one that takes it gets all of it", { timeout: 60_000 }, async (t) => {
+  const size = 32 * 1024 * 1024;
+  const server = createServer((_req, res) => void res.end(Buffer.alloc(size, "a")));
+  const connections = trackConnections(server);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const idle = connect(port, "127.0.0.1").on("error", () => undefined);
+  t.after(() => idle.destroy());
+  idle.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await once(
+    idle.on("readable", () => undefined),
+    "readable",
+  );
+  const [answer] = await once(get({ port, host: "127.0.0.1" }), "response");
+  const whole = text(answer);
+  const closed = closeHttp({ server, close: () => promisify(server.close.bind(server))(), connections }, 3_600_000);
+  assert.equal((await whole).length, size);
+  await closed;
 });

@@ -6,7 +6,7 @@ import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gat
 import { createServer } from "#kernel/net/node-http.ts";
 import { listenAtFurther } from "#kernel/process/further-listener.ts";
 import type { ListenPlace } from "#kernel/net/listen-place.ts";
-import { closeHttp } from "./close-http.ts";
+import { closeHttp, trackConnections } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
 
 export interface OperationsListener {
@@ -42,6 +42,7 @@ export async function openOperationsListener(deps: OperationsListenerDeps): Prom
       res.destroy();
     });
   });
+  const connections = trackConnections(server);
   server.maxConnections = CONNECTIONS_MAX;
   const [{ host, port, onlyIpv6: ipv6Only = false }, ...others] = deps.places as readonly [ListenPlace, ...ListenPlace[]];
   const fd = deps.fdAt(0);
@@ -56,7 +57,7 @@ export async function openOperationsListener(deps: OperationsListenerDeps): Prom
   });
   return {
     sockets: [first, ...further],
-    close: (drainMs, idleMs) => closeHttp({ server, further: () => further, close: stop }, drainMs, idleMs),
+    close: (drainMs, idleMs) => closeHttp({ server, further: () => further, close: stop, connections }, drainMs, idleMs),
   };
 }
 
