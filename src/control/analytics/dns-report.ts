@@ -33,6 +33,8 @@ export const createDnsReports = (deps: DnsReportDeps): DnsReports => ({
 
 const SINCE_DEFAULT_MS = 6 * 3_600_000;
 const LIMIT_DEFAULT = 10_000;
+/** Values in one report: 10,000 names with 1,500 intervals each would take the main thread seconds. */
+const VALUES_MAX = 100_000;
 
 /** Each metric of one group. Every answer is from the zone itself: none is cached, and none is stale. */
 const METRICS: Readonly<Record<DnsMetric, (queries: number) => number>> = {
@@ -155,7 +157,7 @@ async function countedRows({ analytics }: DnsReportDeps, call: Call, zoneId: str
   });
   if (groups.length === ANALYTICS_LIMIT_MAX)
     call.notes = [...(call.notes ?? []), `The report has the ${ANALYTICS_LIMIT_MAX} largest groups; totals count all queries.`];
-  const byKey = new Map<string, CountedRow>();
+  const byKey = new Map<string, SparseRow>();
   for (const group of groups) {
     const dimensions = read.dimensions.map((name) => {
       const { field: of = null, shown = String } = DNS_DIMENSIONS[name] ?? {};
@@ -163,19 +165,35 @@ async function countedRows({ analytics }: DnsReportDeps, call: Call, zoneId: str
     });
     const key = JSON.stringify(dimensions);
     let row = byKey.get(key);
-    if (row === undefined) byKey.set(key, (row = { dimensions, counts: Array.from({ length: bounds.length - 1 }, () => 0) }));
+    if (row === undefined) byKey.set(key, (row = { dimensions, count: 0, counts: new Map() }));
     const at = field === null ? 0 : indexOf(bounds, Date.parse(String(group.dimensions[field])));
-    row.counts[at] = (row.counts[at] ?? 0) + group.count;
+    row.counts.set(at, (row.counts.get(at) ?? 0) + group.count);
+    row.count += group.count;
   }
-  const rows = [...byKey.values()].toSorted((a, b) => compare(read.order, a, b)).slice(0, read.limit);
+  const intervals = bounds.length - 1;
+  const rowsMax = Math.ceil(VALUES_MAX / (intervals * read.metrics.length));
+  const sorted = [...byKey.values()].toSorted((a, b) => compare(read.order, a, b)).slice(0, read.limit);
+  if (sorted.length > rowsMax)
+    call.notes = [
+      ...(call.notes ?? []),
+      `The report has the first ${rowsMax} rows: ask for fewer intervals or metrics to get more. Totals count all queries.`,
+    ];
+  const rows = sorted.slice(0, rowsMax).map(({ dimensions, counts }): CountedRow => {
+    return { dimensions, counts: Array.from({ length: intervals }, (_, at) => counts.get(at) ?? 0) };
+  });
   return { rows, total: all?.count ?? 0 };
 }
 
-const countOf = ({ counts }: CountedRow): number => counts.reduce((sum, count) => sum + count, 0);
+/** A row before its intervals without queries are added. */
+interface SparseRow {
+  readonly dimensions: string[];
+  count: number;
+  readonly counts: Map<number, number>;
+}
 
-function compare(order: ReadQuery["order"], a: CountedRow, b: CountedRow): number {
+function compare(order: ReadQuery["order"], a: SparseRow, b: SparseRow): number {
   for (const { at, sign } of order) {
-    const [x, y] = at === "count" ? [countOf(a), countOf(b)] : [a.dimensions[at] ?? "", b.dimensions[at] ?? ""];
+    const [x, y] = at === "count" ? [a.count, b.count] : [a.dimensions[at] ?? "", b.dimensions[at] ?? ""];
     if (x !== y) return x < y ? -sign : sign;
   }
   return 0;
