@@ -32,6 +32,9 @@ export const TREE_TESTS: readonly string[] = [
   "threat-model",
   "lint/words",
   "lint/folders",
+  "lint/exported-names",
+  "lint/import-circles",
+  "build",
 ].map((name) => `tools/${name}.test.ts`);
 
 /** Checks of the code that do not run it. */

@@ -58,7 +58,7 @@ const PATTERNS_MAX = 50;
 export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps): SensitiveData {
   const scans = createTaskThread<ScanTask, SensitiveDataFindings>({
     name: "scans",
-    program: import.meta.resolve("#control/detection/scan-thread.ts"),
+    script: import.meta.resolve("#control/detection/scan-thread.ts"),
     workerData: sealer.derive(VALUE_HASH_PURPOSE),
     ...SCAN_LIMITS,
   });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fc } from "../../../test/support/property.ts";
+import { createLongReads } from "#control/long-reads.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import type { Call } from "#control/call.ts";
 import { createSecurityEvents } from "./security-events.ts";
@@ -157,9 +158,12 @@ test("hours, and the events beside them, give the same values as all events", as
 test("analytics has every rule and value of an event, and the vendor's names of sources", async (t) => {
   const reads = await openRows(t);
   const access = { authorize: async () => undefined };
-  const analytics = createAnalytics({ access, store: undefined as unknown as Store, reads } as unknown as Parameters<
-    typeof createAnalytics
-  >[0]);
+  const analytics = createAnalytics({
+    access,
+    store: undefined as unknown as Store,
+    reads,
+    longReads: createLongReads(),
+  } as unknown as Parameters<typeof createAnalytics>[0]);
   const found = async (...filters: AnalyticsFilter[]): Promise<string> => {
     const query = { filters, fields: ["datetime", "matches"], direction: "asc", limit: 10 } as const;
     const rows = await analytics.rows({} as Call, { zone_id: "zone" }, "firewallEvents", query);

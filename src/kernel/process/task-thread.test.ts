@@ -5,7 +5,7 @@ import { createTaskThread, TaskRefused, type TaskThread } from "./task-thread.ts
 const LIMITS = { waitingMax: 3, answerMs: 60_000, quietMs: 60_000, heapMegabytesMax: 64 };
 
 const threadWith = (limits: Partial<typeof LIMITS> = {}): TaskThread<string, string> =>
-  createTaskThread({ name: "tasks", program: import.meta.resolve("#kernel/testing/task-thread-program.ts"), ...LIMITS, ...limits });
+  createTaskThread({ name: "tasks", script: import.meta.resolve("#kernel/testing/task-thread-program.ts"), ...LIMITS, ...limits });
 
 const taskOf = (answer: string): string | undefined => answer.split(" ")[0];
 

@@ -15,7 +15,7 @@ export class TaskRefused extends Error {}
 export interface TaskThreadOptions {
   readonly name: string;
   /** URL of its program, which answers each task with one message, in order. */
-  readonly program: string;
+  readonly script: string;
   readonly workerData?: unknown;
   /** Tasks of one owner that may wait. */
   readonly waitingMax: number;
@@ -34,8 +34,8 @@ interface Waiting<Task, Answer> {
   readonly reject: (error: Error) => void;
 }
 
-export function createTaskThread<Task, Answer>(options: TaskThreadOptions): TaskThread<Task, Answer> {
-  const { name, program, workerData, waitingMax, answerMs, quietMs, heapMegabytesMax } = options;
+export function createTaskThread<Task, Answer>(spec: TaskThreadOptions): TaskThread<Task, Answer> {
+  const { name, workerData, waitingMax, answerMs, quietMs, heapMegabytesMax } = spec;
   const queue = createTurnQueue<Waiting<Task, Answer>>();
   /** Tasks by owner, which wait or run. */
   const tasks = new Map<string, number>();
@@ -72,7 +72,7 @@ export function createTaskThread<Task, Answer>(options: TaskThreadOptions): Task
     thread.postMessage(running.task);
   }
   function open(): Worker {
-    const opened = new Worker(new URL(program), { name, workerData, resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax } });
+    const opened = new Worker(new URL(spec.script), { name, workerData, resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax } });
     const isCurrent = (): boolean => thread === opened;
     opened.on("message", (answer: Answer) => {
       if (!isCurrent()) return;

@@ -34,14 +34,14 @@ type ChainAnchor = Anchor & { readonly kind: "chain" };
 interface ReadAnchor {
   /**
    * The templates in alphabetical order: of each the number of characters that it shares with the one before it, the columns of the
-   * others, and END.
+   * others, and TEMPLATE_END.
    */
   readonly paths: Uint8Array;
   /** Forms of the numbers in the templates. */
   readonly forms: NumberForms;
 }
 
-export const END = 0;
+export const TEMPLATE_END = 0;
 export const TEMPLATE_LENGTH_MAX = 255;
 /** Anchors of our own detectors have up to 19,000 templates, and are compiled again for each policy with patterns of an account. */
 const readAnchors = new WeakMap<ChainAnchor, ReadAnchor>();
@@ -71,7 +71,7 @@ function pathsOf(templates: readonly string[]): Uint8Array {
       if (column === 0) throw new Error(`the template "${template}" holds "${template[i]}"`);
       paths[at++] = column;
     }
-    paths[at++] = END;
+    paths[at++] = TEMPLATE_END;
     last = template;
   }
   return paths.slice(0, at);

@@ -1,5 +1,5 @@
 import type { Detector } from "./detector.ts";
-import { CODES, COLUMNS, DASH, DIGIT, DOT, END, GAP, LETTER, readAnchor, SPACE, TEMPLATE_LENGTH_MAX } from "./chain-templates.ts";
+import { CODES, COLUMNS, DASH, DIGIT, DOT, TEMPLATE_END, GAP, LETTER, readAnchor, SPACE, TEMPLATE_LENGTH_MAX } from "./chain-templates.ts";
 import { gapEnd, GAP_STARTS } from "./gaps.ts";
 import { allForms, type NumberForms } from "#rules/detectors/prefilter/number-forms.ts";
 import { SPELLED_STARTS, spelledSeparator } from "#rules/detectors/checks/separators.ts";
@@ -122,7 +122,7 @@ class Automaton {
     for (let at = 0; at < paths.length; at++) {
       let depth = paths[at++] as number;
       let state = this.#path[depth] as number;
-      for (let column = paths[at] as number; column !== END; column = paths[++at] as number) {
+      for (let column = paths[at] as number; column !== TEMPLATE_END; column = paths[++at] as number) {
         const place = state * COLUMNS + column;
         state = this.#next[place] as number;
         if (state === 0) {
