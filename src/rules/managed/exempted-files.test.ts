@@ -194,3 +194,19 @@ test("a picture with a script is blocked, and a page with pictures and scripts i
     assert.ok(!uploaded("a.svg", "image/svg+xml", text), text);
   assert.ok(!uploaded("a.html", "text/html", "<!doctype html><html><body onload='a()'><svg><script>a()</script></svg></body></html>"));
 });
+
+test("a picked XML file that is longer than what rules for uploads read is read whole", () => {
+  const upload = (xml: string): boolean =>
+    managedMatches(MANAGED_RULESET_ID, {
+      headers: { "Content-Type": ["multipart/form-data; boundary=X"] },
+      body: `--X\r\nContent-Disposition: form-data; name="a"; filename="feed.xml"\r\nContent-Type: text/xml\r\n\r\n${xml}\r\n--X--\r\n`,
+    }).some(({ action }) => action === "block");
+  const entity = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>';
+  const known = '<!DOCTYPE a PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [';
+  for (const bytes of [0, 17_000, 70_000]) {
+    const comment = `<!--${" lamp".repeat(bytes / 5)}-->`;
+    assert.ok(upload(comment + entity), `${bytes} bytes before the type`);
+    assert.ok(upload(`${known}${comment}<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>`), `${bytes} bytes in a known type`);
+    assert.ok(!upload(`<a>${comment}<b>a lamp</b></a>`), `${bytes} bytes in an ordinary file`);
+  }
+});

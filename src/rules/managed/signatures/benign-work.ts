@@ -85,7 +85,7 @@ const isFrame = (tag: string): boolean =>
 
 /** A sentence about programs starts with words. */
 function startsWithWords(text: string): boolean {
-  return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text.slice(0, 8192));
+  return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text);
 }
 
 /** A post that shows a program, or a report about an error in one. */
@@ -144,10 +144,7 @@ export function quotesFilter(text: string): boolean {
 
 /** Scripts start with words of their language. */
 function isProgram(text: string): boolean {
-  return (
-    /^\s{0,20}(?:var|let|const|if ?\(|import|export|class|async) ?[\w({*]/.test(text.slice(0, 200)) &&
-    !/\$where|this\./.test(text.slice(0, 8192))
-  );
+  return /^\s{0,20}(?:var|let|const|if ?\(|import|export|class|async) ?[\w({*]/.test(text.slice(0, 200)) && !/\$where|this\./.test(text);
 }
 
 /** A part within a part has its own head. */
@@ -169,24 +166,25 @@ const ERROR_NAME =
 /** Stack traces contain class names with line numbers. */
 export function isStackTrace(text: string): boolean {
   return (
+    text.length <= TRACE_BYTES_MAX &&
     (ERROR_NAME.test(text.slice(0, 1024)) ||
-      /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, TRACE_BYTES_MAX))) &&
+      /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text)) &&
     !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text)
   );
 }
 
-/** A stack trace without the places and the errors that it names. */
+/** A stack trace of at most TRACE_BYTES_MAX without the places and the errors that it names. */
 export function withoutFrames(text: string): string {
   return text
-    .slice(0, TRACE_BYTES_MAX)
     .replace(/\bat [\w.$/<>]{3,200}\([^()]{1,120}\)|["']module["']: ?["'][^"']{1,200}["']/g, "")
     .replace(/[\w.$]+/g, (name) => (/(?:exception|error)$/.test(name) ? "" : name));
 }
 
 /** Whether nothing is left that `isFound` finds without the document type of a known publisher. */
 export function hasKnownType(text: string, isFound: (rest: string) => boolean): boolean {
-  const rest = text.slice(0, TRACE_BYTES_MAX).replace(KNOWN_TYPE, "<!doctype ");
-  return rest !== text.slice(0, TRACE_BYTES_MAX) && !isFound(rest);
+  if (text.length > TRACE_BYTES_MAX) return false;
+  const rest = text.replace(KNOWN_TYPE, "<!doctype ");
+  return rest !== text && !isFound(rest);
 }
 
 /** The address of a type where its publisher keeps it: parsers of documents fetch nothing that a visitor chose. */

@@ -550,7 +550,7 @@ const PERSONS_FILE =
 
 /** A sentence about a file of its author: no program opens an address with words behind it. */
 function mentionsFile(text: string): boolean {
-  if (PERSONS_FILE.test(text.slice(0, 512))) return true;
+  if (text.length <= 512 && PERSONS_FILE.test(text)) return true;
   const [before = "", file = "", ...more] = text.slice(0, 512).split("file:///");
   const [path = "", ...words] = file.split(" ");
   return (
@@ -565,7 +565,7 @@ function mentionsFile(text: string): boolean {
 
 /** A sentence that directs people to a file, with words before and behind it. */
 function directsToFile(text: string): boolean {
-  if (/\.\.\/|[;|&`$<>%]/.test(text.slice(0, 8192))) return false;
+  if (/\.\.\/|[;|&`$<>%]/.test(text)) return false;
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   if (/^(?:[a-z',]{1,15} ){1,12}[a-z]:\/[\w./ ]{1,100}(?: [a-z',.]{2,15}){2}/.test(text)) return true;
   // A question ends with the file.
@@ -591,18 +591,16 @@ const SENSITIVE =
 
 /** A step upwards in source code, and in sentences about it, leads to another file. */
 function isImport(text: string): boolean {
-  const begin = text.slice(0, 8192);
   // Each step upwards is behind the word or the bracket of an import, and leads to a file of the project.
-  const imports = begin.replace(
+  const imports = text.replace(
     /(?:\bfrom ?|\bimport ?|@import ?|@use ?|\binclude ?|\b(?:require|url|import) ?\( ?|(?:src|href) ?= ?)["']?(?:\.\.\/){1,8}[\w@-][\w@./-]{0,200}/g,
     "",
   );
-  if (imports !== begin && !imports.includes("../") && !SENSITIVE.test(begin)) return true;
-  // linear: at most 8192 bytes (the beginning of the text)
-  if (/(?:\.{2,4};?\/){3}|etc\/|proc\/|\.env|passwd|windows|\.ini|\.ssh|\.git\/|\.php|[^./] ?\/\.\.\//.test(begin)) return false;
+  if (imports !== text && !imports.includes("../") && !SENSITIVE.test(text)) return true;
+  if (/(?:\.{2,4};?\/){3}|etc\/|proc\/|\.env|passwd|windows|\.ini|\.ssh|\.git\/|\.php|[^./] ?\/\.\.\//.test(text)) return false;
   return (
-    begin.slice(0, begin.indexOf("../")).trimStart().includes(" ") ||
-    /^\.\.\/\.\.\/[\w@/-]{1,200}\.(?:[jt]sx?|vue|svelte|s?css|less|map)$/.test(begin)
+    text.slice(0, text.indexOf("../")).trimStart().includes(" ") ||
+    /^\.\.\/\.\.\/[\w@/-]{1,200}\.(?:[jt]sx?|vue|svelte|s?css|less|map)$/.test(text)
   );
 }
 

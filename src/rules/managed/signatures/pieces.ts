@@ -60,8 +60,9 @@ function contentOf(type: string, text: string, filenames: readonly string[]): Fi
   const findings = createFindings();
   if (type.includes("json")) addJson(text, findings);
   else if (type.includes("urlencoded")) formArguments(text, "multipart", "", findings.args);
-  // Pictures in SVG and documents that people pick are files, which have their own rows.
-  else if (/[/+]xml/.test(type) && !type.includes("svg") && !filenames.some((name) => PICKED.test(name))) addXmlBody(text, true, findings);
+  // Pictures in SVG and documents that people pick are files, whose own rows read the beginning.
+  else if (/[/+]xml/.test(type) && !type.includes("svg") && !(text.length <= FILE_BYTES_MAX && filenames.some((name) => PICKED.test(name))))
+    addXmlBody(text, true, findings);
   return findings;
 }
 

@@ -19,8 +19,9 @@ const injectsOtherwise = (text: string): boolean =>
 /** A question about two statements shows the first one too. */
 const unitesStatements = (text: string): boolean =>
   isStatement(text) ||
-  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  /^[a-z][a-z ]{0,60} select [^'"();#\\]{1,200} union (?:all |distinct )?select [^'"();#\\-]{1,200}$/.test(text.slice(0, 1024));
+  (text.length <= 1024 &&
+    // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
+    /^[a-z][a-z ]{0,60} select [^'"();#\\]{1,200} union (?:all |distinct )?select [^'"();#\\-]{1,200}$/.test(text));
 
 const ROWS: readonly SignatureRow[] = [
   {

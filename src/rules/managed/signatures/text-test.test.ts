@@ -48,3 +48,25 @@ test("an XML document of many small elements is read in linear time", () => {
     return () => readBody({ raw, truncated: false, contentType: ["application/xml"], contentEncoding: [] });
   });
 });
+
+test("an exemption reads all of a text: an attack behind it is found however far behind", () => {
+  const words = "the lamp stands on the desk and it is bright enough to read by. ";
+  const missed: string[] = [];
+  let tried = 0;
+  for (const row of SIGNATURES.filter(({ looksFor, unless }) => "pattern" in looksFor && unless !== undefined)) {
+    const isIn = createTextTest(row, []);
+    const withoutExemption = createTextTest({ ...row, unless: undefined }, []);
+    for (const exempt of row.misses.map((text) => text.toLowerCase()).filter((text) => withoutExemption(text)))
+      for (const hit of row.hits.map((text) => text.toLowerCase()))
+        for (const between of [" ", "\n", "/"]) {
+          if (!isIn(`${exempt}${between}${hit}`)) continue;
+          for (const bytes of [600, 1_100, 8_300, 66_000]) {
+            const far = `${exempt}${between}${words.repeat(Math.ceil(bytes / words.length))}${between}${hit}`;
+            tried += 1;
+            if (withoutExemption(far) && !isIn(far)) missed.push(`${row.slug}: ${exempt} before ${hit}, ${bytes} bytes`);
+          }
+        }
+  }
+  assert.ok(tried >= 500, String(tried));
+  assert.deepEqual(missed, []);
+});
