@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 
+let version: string | undefined;
+
 /** Of this program, by SemVer. */
 export function packageVersion(): string {
-  const text = readFileSync(new URL(import.meta.resolve("#package.json")), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
+  version ??= (JSON.parse(readFileSync(new URL(import.meta.resolve("#package.json")), "utf8")) as { readonly version: string }).version;
+  return version;
 }

@@ -50,6 +50,8 @@ export function keepConnected(deps: BusConnectionDeps): BusConnection {
       ...(deps.inboxPrefix === undefined ? {} : { inboxPrefix: deps.inboxPrefix }),
       ...{ timeout: CONNECT_TIMEOUT_MS, pingInterval: PING_EVERY_MS, maxPingOut: 2 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 200 },
+      // A stack for each request costs control more than the rest of the request.
+      noAsyncTraces: true,
     });
   const follow = async (): Promise<string> => {
     const connection = await open();

@@ -33,7 +33,7 @@ export interface SentDelta extends Place {
   readonly ops: readonly Op[] | null;
 }
 
-/** The newest revision that control has published, once a second and after each delta. */
+/** The newest revision that control has published, once a second and soon after each delta. */
 export interface BusHead extends Place {
   /** By control's clock, later in each heartbeat. Absent from a control of version 0.1.0 or earlier. */
   readonly time?: number;

@@ -5,7 +5,8 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
-import { type BusHead, CHANGES, readDelta, DELTAS, encodeDelta, encodeHead, type FullName, HEAD, LIVE, type Place } from "./bus-message.ts";
+import { CHANGES, readDelta, DELTAS, encodeDelta, type FullName, LIVE, type Place } from "./bus-message.ts";
+import { createHeartbeats } from "./heartbeats.ts";
 import { holdAgain, isUrgent, releasedCopy, type Rollout } from "./rollout.ts";
 import { copiesOf, keepCopies, openCopies, putCopy } from "./full-copies.ts";
 
@@ -74,23 +75,14 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   /** Those in the object store, the newest first. */
   let copies: readonly FullName[] = [];
   let requested = -1;
-  let beatenAt = 0;
   let copiedAt = 0;
   let copyMs = 0;
   let wakeUp = Promise.withResolvers<void>();
 
-  const beat = (): void => {
-    if (end === null || connection.isClosed() || !deps.isLeading()) return;
-    const state = deps.rollout?.current() ?? null;
-    beatenAt = Math.max(beatenAt + 1, clock.nowMs());
-    const head: BusHead = {
-      ...end.place,
-      time: beatenAt,
-      full: copies[0] ?? null,
-      ...(state === null ? {} : { rollout: { ...state, full: releasedCopy(deps.rollout, copies) } }),
-    };
-    connection.publish(HEAD, encodeHead(head, key));
-  };
+  const heartbeats = createHeartbeats({
+    ...{ connection, key, clock, rollout: deps.rollout },
+    state: () => (end !== null && deps.isLeading() ? { place: end.place, copies } : null),
+  });
   /** Returns its position: that of the database now. */
   const writeCopy = async (): Promise<Place> => {
     const store = await openCopies(js);
@@ -177,7 +169,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
       }
       for (const { rev, ops } of deltas.slice(0, AHEAD)) deps.rollout?.published(rev, isUrgent(ops));
       end = { seq: seq + sent.length, place: { history: place.history, rev: deltas[sent.length - 1]!.rev, hash } };
-      beat();
+      heartbeats.soon();
       // A commit in between has woken this loop again.
       if (deltas.length === sent.length && deltas.length < (source.deltasAtOnce ?? 0)) return;
     }
@@ -196,7 +188,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
         requested = Math.max(requested, wanted);
         throw error;
       });
-      beat();
+      heartbeats.now();
     }
   };
   const run = async (): Promise<void> => {
@@ -212,7 +204,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
             checkedAt = clock.monotonicMs();
             const { state } = await jsm.streams.info(CHANGES);
             if (state.last_seq !== end?.seq) throw new Error(`the stream ends at ${state.last_seq} instead of ${end?.seq}`);
-            beat();
+            heartbeats.now();
           }
         }
       } catch (error) {
@@ -230,12 +222,13 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     requestCopy: (rev) => {
       requested = Math.max(requested, rev);
     },
-    announce: beat,
+    announce: heartbeats.now,
     stop: async () => {
       stopped = true;
       stopListening();
       wakeUp.resolve();
       await running;
+      heartbeats.stop();
     },
   };
 }

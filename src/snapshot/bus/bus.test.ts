@@ -124,6 +124,27 @@ test("a node gets every change of control: from a full copy, from deltas, and af
   assert.deepEqual([missed[0]?.from, missed.at(-1)?.rev], [at.rev, log.at().rev]);
 });
 
+test("changes in quick succession share heartbeats, and the last one is named by one", { skip }, async (t) => {
+  const nats = await startBus(t);
+  const log = createMemoryLog();
+  log.commit(opOf("first", "a.example"));
+  await startControl(t, nats, log);
+  const node = await startNode(t, nats);
+  await eventually(isEqual(node, log));
+  let heads = 0;
+  (await client(t, nats)).subscribe(HEAD, { callback: () => void heads++ });
+  const beganMs = performance.now();
+  const CHANGES_MADE = 60;
+  for (let i = 0; i < CHANGES_MADE; i++) {
+    log.commit(opOf(`one-${i}`, "b.example"));
+    await eventually(isEqual(node, log));
+  }
+  await eventually(() => node.source.head()?.rev === log.at().rev);
+  // One for changes in each tenth of a second, one in each second, and those of the begin and the end.
+  const most = (performance.now() - beganMs) / 100 + (performance.now() - beganMs) / 1_000 + 3;
+  assert.ok(heads <= most, `${heads} heartbeats, at most ${most}`);
+});
+
 test("after the bus is killed, wiped, loses its stream or meets a restored database, nodes still equal control", { skip }, async (t) => {
   const nats = await startBus(t);
   const log = createMemoryLog();

@@ -20,6 +20,17 @@ const OPS_MAX = 50_000;
 export function createDeltaWindow(): DeltaWindow {
   let deltas: SentDelta[] = [];
   let weight = 0;
+  /** Each begins where the one before it ends, so revisions of both ends are in order. */
+  const find = (at: Position, end: "from" | "rev"): number => {
+    let [low, high] = [0, deltas.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (deltas[middle]![end] < at.rev) low = middle + 1;
+      else high = middle;
+    }
+    const found = deltas[low];
+    return found?.[end] === at.rev && found.history === at.history ? low : -1;
+  };
   const weigh = ({ ops }: SentDelta): number => (ops === null ? 0 : opsWeight(ops));
   return {
     last: () => deltas.at(-1),
@@ -38,9 +49,9 @@ export function createDeltaWindow(): DeltaWindow {
       deltas = [];
       weight = 0;
     },
-    endingAt: (at) => deltas.find(({ history, rev }) => history === at.history && rev === at.rev),
+    endingAt: (at) => deltas[find(at, "rev")],
     from: (at, count) => {
-      const first = deltas.findIndex(({ history, from }) => history === at.history && from === at.rev);
+      const first = find(at, "from");
       return first === -1 ? null : deltas.slice(first, first + count);
     },
   };
