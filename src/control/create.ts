@@ -120,6 +120,7 @@ export function createControl(deps: ControlDeps): Control {
     ...{ store, clock, sealer, provider: deps.signInProvider, sharedLimits: deps.sharedLimits },
     ...(deps.auditRetention === undefined ? {} : { auditRetention: deps.auditRetention }),
   });
+  const logReads = createLongReads(READS_OF_EVENTS);
   const analytics = createAnalytics({ access, store, reads: eventReads, longReads: createLongReads(READS_OF_EVENTS) });
   const slices = createSlices();
   const isTrustedAccount = (accountId: string): Promise<boolean> => policy.isTrusted(store.read, accountId);
@@ -221,9 +222,9 @@ export function createControl(deps: ControlDeps): Control {
     customProviders: createCustomProviders({ store, clock, sealer }),
     gatewayRoutes: createGatewayRoutes({ store, clock }),
     gatewayDatasets: createGatewayDatasets({ store, clock }),
-    gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
+    gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore, longReads: logReads }),
     gatewayTries: createGatewayTries({ store, clock, urlOfGateways: deps.urlOfGateways ?? (() => "") }),
-    gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
+    gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore, longReads: logReads }),
     securityEvents: createSecurityEvents({ reads: eventReads, clock, sealer }),
     loggedRequests: createLoggedRequests({ reads: eventReads, clock, sealer }),
     retentionSeconds: retentionSeconds(deps.eventRetention ?? DEFAULT_RETENTION, deps.areEventsShared),

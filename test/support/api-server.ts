@@ -12,6 +12,7 @@ import { createControl } from "#control/create.ts";
 import type { ControlDeps } from "#control/control-deps.ts";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { openGatewayLogReads } from "#events/read/log-reads.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
@@ -84,7 +85,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     clock,
     sealer,
     events: openEventQueries(eventsPath),
-    gatewayLogStore: openGatewayLogStore(eventsPath),
+    gatewayLogStore: openGatewayLogStore(eventsPath, openGatewayLogReads(eventsPath)),
     logSegments: logSegmentsOf(eventsPath),
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],

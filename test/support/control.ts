@@ -4,6 +4,7 @@ import { type Call, systemActor } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
 import type { ControlDeps } from "#control/control-deps.ts";
+import { openGatewayLogReads } from "#events/read/log-reads.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
 import { type Clock, systemClock } from "#kernel/clock.ts";
@@ -53,7 +54,7 @@ export async function controlOver(
     clock,
     sealer,
     events: openEventQueries("/nonexistent/events.db"),
-    gatewayLogStore: openGatewayLogStore("/nonexistent/events.db"),
+    gatewayLogStore: openGatewayLogStore("/nonexistent/events.db", openGatewayLogReads("/nonexistent/events.db")),
     logSegments: "/nonexistent/gateway-logs",
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],

@@ -20,7 +20,7 @@ import type { Closing } from "#app/operations/disposables.ts";
 import type { ComposeDeps } from "./compose-deps.ts";
 import { clickHouseOf } from "#app/planes/plane-configs.ts";
 import { controlConfig } from "./control-config.ts";
-import { createEventReader, type EventReader } from "./event-reader.ts";
+import { createEventReader, createGatewayLogReader, type EventReader, type GatewayLogReader } from "./event-reader.ts";
 import { createLogBatches, type LogBatches } from "./log-batches.ts";
 import { createFeedSource } from "./feed-source.ts";
 import { nodeIdIn } from "./node-id.ts";
@@ -31,6 +31,7 @@ import type { State } from "./state.ts";
 export interface OpenedControl {
   readonly control: Control;
   readonly reader: EventReader;
+  readonly logReader: GatewayLogReader;
   readonly batches: LogBatches;
 }
 
@@ -61,7 +62,9 @@ export async function openControl(
 ): Promise<OpenedControl> {
   const events = openEventQueries(files.events);
   closing.add(() => events.close());
-  const gatewayLogStore = openGatewayLogStore(files.events);
+  const logReader = createGatewayLogReader(files.events, log);
+  closing.add(() => logReader.close());
+  const gatewayLogStore = openGatewayLogStore(files.events, logReader.reads);
   closing.add(() => gatewayLogStore.close());
   const reader = createEventReader(files.events, log, clickHouseOf(config));
   closing.add(() => reader.close());
@@ -101,7 +104,7 @@ export async function openControl(
     await tellConflicts(control, log);
     await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
   });
-  return { control, reader, batches };
+  return { control, reader, logReader, batches };
 }
 
 const CONFLICTS_TOLD_MAX = 20;

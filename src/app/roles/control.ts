@@ -95,7 +95,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     serverHealth: () => serverHealth(store, running, listening),
     heardNodes: () => fleet?.heard ?? new Map(),
   };
-  const { control, reader, batches } = await openControl(deps, state, asked, closing);
+  const { control, reader, logReader, batches } = await openControl(deps, state, asked, closing);
   const images = await openImageServer({ control, log, operatorPorts }, closing);
   const publisher = await openPublisher(deps, state, control, closing);
   const hasZones = state.isLate ? snapshotMayHave("zone", files.lastGood) : await anyZone(store.read);
@@ -139,7 +139,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     {
       store,
       control,
-      threads: [reader, batches, { metrics: async () => backupSamples(config.data) }],
+      threads: [reader, logReader, batches, { metrics: async () => backupSamples(config.data) }],
       publisher,
       planes,
       metrics,

@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { type Call, systemActor } from "#control/call.ts";
 import { openEventDatabase } from "#events/database/database.ts";
+import { openGatewayLogReads } from "#events/read/log-reads.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
 import { packed, testGatewayRow } from "#events/testing/rows.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
+import { createLongReads } from "#control/long-reads.ts";
 import { EVALUATION_TYPES } from "#model/gateways/gateway-dataset.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createGatewayDatasets } from "./datasets.ts";
@@ -28,7 +30,7 @@ const PAGE = { page: 1, per_page: 20 };
 storeTest("datasets are stored and evaluated by cost, speed and feedback, within their gateway", async ({ store }) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-evaluations-"));
   const path = join(directory, "events.db");
-  const logs = openGatewayLogStore(path);
+  const logs = openGatewayLogStore(path, openGatewayLogReads(path));
   try {
     const clock = systemClock;
     const { account_id } = await bootstrap({ store, clock, sealer: createSealer(Buffer.alloc(32)), email: "admin@example.com" });
@@ -40,7 +42,7 @@ storeTest("datasets are stored and evaluated by cost, speed and feedback, within
       { account_id, gateway_id: "other" },
     ];
     const datasets = createGatewayDatasets({ store, clock });
-    const evaluations = createGatewayEvaluations({ store, clock, logs });
+    const evaluations = createGatewayEvaluations({ store, clock, logs, longReads: createLongReads() });
     const write = { name: "Dear ones", enable: true, filters: [{ key: "cost" as const, operator: "gt" as const, value: [0.1] }] };
     const dear = await datasets.create(call, key, write);
     const failed = await datasets.create(call, key, {

@@ -1,6 +1,8 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import type { GatewayLogStore, LogAverages } from "#events/read/store.ts";
+import type { LongReads } from "#control/long-reads.ts";
+import type { LogAverages } from "#events/read/log-reads.ts";
+import type { GatewayLogStore } from "#events/read/store.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
@@ -54,8 +56,9 @@ export function createGatewayEvaluations(deps: {
   readonly store: Store;
   readonly clock: Clock;
   readonly logs: GatewayLogStore;
+  readonly longReads: LongReads;
 }): GatewayEvaluations {
-  const { store, clock, logs } = deps;
+  const { store, clock, logs, longReads } = deps;
   const load = async (db: Unit["db"], key: GatewayKey, id: string): Promise<GatewayEvaluationRow> => {
     const row = await namedById(db, "gateway_evaluations", key, id);
     if (row === undefined) throw new PlatformError("gateway_not_found", { message: "The gateway has no such evaluation." });
@@ -87,10 +90,9 @@ export function createGatewayEvaluations(deps: {
       const gateway = await checkGateway(store.read, key);
       const types = body.evaluation_type_ids.map(evaluationType);
       const datasets = await datasetsOf(store.read, key, body.dataset_ids);
-      const averages = logs.averages(
-        logScope(gateway),
-        datasets.filter((dataset) => dataset.enable).map((dataset) => dataset.filters),
-      );
+      const place = await longReads.begin(key.account_id);
+      const alternatives = datasets.filter((dataset) => dataset.enable).map((dataset) => dataset.filters);
+      const averages = await logs.averages(logScope(gateway), alternatives).finally(() => place.release());
       const now = isoMicros(clock.nowMicros());
       const id = newId();
       const results = types.map((type) => resultOf(id, type, averages, now));

@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { systemActor } from "#control/call.ts";
+import { createLongReads } from "#control/long-reads.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { openEventDatabase } from "#events/database/database.ts";
+import { openGatewayLogReads } from "#events/read/log-reads.ts";
 import { type GatewayLogStore, openGatewayLogStore } from "#events/read/store.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { packed } from "#events/testing/rows.ts";
@@ -73,8 +75,8 @@ before(async () => {
   ];
   database.insert([packed("gateway_logs", rows)]);
   database.close();
-  events = openGatewayLogStore(path);
-  logs = createGatewayLogs({ store, clock: systemClock, logs: events });
+  events = openGatewayLogStore(path, openGatewayLogReads(path));
+  logs = createGatewayLogs({ store, clock: systemClock, logs: events, longReads: createLongReads() });
 });
 
 after(async () => {
@@ -165,7 +167,7 @@ test("logs of a deleted gateway disappear at once, and late ones stay invisible 
   };
   const clock = fixedClock("1970-01-01T00:00:00Z");
   const gateways = createGateways({ store, sealer: createSealer(Buffer.alloc(32, 7)), clock, logs: events });
-  const again = createGatewayLogs({ store, clock, logs: events });
+  const again = createGatewayLogs({ store, clock, logs: events, longReads: createLongReads() });
   await gateways.create(call, account, { id: "again", ...settings });
   const insert = (rows: readonly GatewayLogRow[]): void => {
     const database = openEventDatabase(path);
@@ -180,7 +182,7 @@ test("logs of a deleted gateway disappear at once, and late ones stay invisible 
   assert.deepEqual(await listed(), [["01ROW20", "01ROW10"], 2]);
   await gateways.delete(call, account, "again");
   await assert.rejects(listed(), /Not Found/);
-  assert.equal(events.count({ account_id: account, gateway_id: "again" }, { filters: [], search: "" }), 0);
+  assert.equal(await events.count({ account_id: account, gateway_id: "again" }, { filters: [], search: "" }), 0);
   // A request that was under way when the gateway went.
   insert([row(30, { gateway_id: "again" })]);
   clock.advance(1000);

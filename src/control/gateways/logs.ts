@@ -5,7 +5,10 @@ import { ulidTimeMs } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { LogBodies } from "#events/logs/bodies.ts";
-import type { GatewayLogStore, LogScope } from "#events/read/store.ts";
+import type { LongReads } from "#control/long-reads.ts";
+import { filtersSql } from "#events/logs/filters.ts";
+import type { LogScope } from "#events/read/log-pieces.ts";
+import type { GatewayLogStore } from "#events/read/store.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import type { GatewayLog, GatewayLogDelete, GatewayLogDetail, GatewayLogList, GatewayLogPatch } from "#model/gateways/gateway-log.ts";
 import { gatewayById, type GatewayRow } from "#store/gateways/gateways.ts";
@@ -32,6 +35,8 @@ export interface GatewayLogsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly logs: GatewayLogStore;
+  /** An account's reads are few at a time. */
+  readonly longReads: LongReads;
 }
 
 const DELETED_MAX = 10_000;
@@ -49,7 +54,11 @@ export const logScope = ({ account_id, id, created_at }: GatewayRow): LogScope =
 });
 
 export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
-  const { store, clock, logs } = deps;
+  const { store, clock, logs, longReads } = deps;
+  const inPlace = async <T>(accountId: string, work: () => Promise<T>): Promise<T> => {
+    const place = await longReads.begin(accountId);
+    return work().finally(() => place.release());
+  };
 
   const scopeOf = async (accountId: string, gatewayId: string): Promise<LogScope> => {
     const row = await gatewayById(store.read, accountId, gatewayId);
@@ -86,20 +95,26 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
       const filters = [...parseLogFilters(query.filters), ...oldParameterFilters(query)];
       await caughtUp();
       const fitting = { filters, search: query.search ?? "" };
-      return withLogFilters(() => ({
-        items: logs
-          .list(scope, {
-            ...fitting,
-            orderBy: query.order_by ?? "created_at",
-            direction: query.order_by_direction ?? query.direction ?? "desc",
-            limit: page.per_page,
-            offset: (page.page - 1) * page.per_page,
-          })
-          .map(logView),
-        ...page,
-        total_count: logs.count(scope, fitting),
-        ...(query.meta_info === true ? { info: { ...logs.bounds(scope, fitting) } } : {}),
-      }));
+      withLogFilters(() => filtersSql(filters));
+      return inPlace(accountId, async () => {
+        const offset = (page.page - 1) * page.per_page;
+        const rows = await logs.list(scope, {
+          ...fitting,
+          offset,
+          orderBy: query.order_by ?? "created_at",
+          direction: query.order_by_direction ?? query.direction ?? "desc",
+          limit: page.per_page,
+        });
+        // A page that is not full ends the list, and nothing has to be looked through again.
+        const isEnd = rows.length < page.per_page && (rows.length > 0 || offset === 0);
+        const total = isEnd ? offset + rows.length : await logs.count(scope, fitting);
+        return {
+          items: rows.map(logView),
+          ...page,
+          total_count: total,
+          ...(query.meta_info === true ? { info: { ...(await logs.bounds(scope, fitting)) } } : {}),
+        };
+      });
     },
     get: async (accountId, gatewayId, id) => {
       const row = await load(accountId, gatewayId, id);
@@ -126,8 +141,9 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
       const scope = await scopeOf(accountId, gatewayId);
       const filters = parseLogFilters(text);
       await caughtUp();
-      withLogFilters(() => logs.count(scope, { filters, search: "" }));
-      const deleted = await logs.delete(scope, { filters, orderBy: order_by, direction: order_by_direction, limit });
+      withLogFilters(() => filtersSql(filters));
+      const found = { filters, orderBy: order_by, direction: order_by_direction, limit };
+      const deleted = await inPlace(accountId, () => logs.delete(scope, found));
       await commit(deps, call, async (unit) =>
         unit.audit({
           action: "gateway_logs.delete",

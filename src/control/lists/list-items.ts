@@ -78,6 +78,8 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
   const { itemsMax } = { ...RULE_LIST_LIMITS, ...deps.limits };
   const underWay = new Set<Promise<void>>();
   const now = (): string => isoMicros(clock.nowMicros());
+  /** An operation from before this start has ended with SQLite; with PostgreSQL another server may still be at work on it. */
+  const startedOn = store.dialect === "sqlite" ? now() : "";
 
   const begin = async (
     call: Call,
@@ -176,7 +178,8 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     operation: async (accountId, id) => {
       const row = await operationById(store.read, accountId, id);
       if (row === undefined) throw new PlatformError("rule_list_not_found", { message: `could not find operation ${id}` });
-      const isCutOff = row.status === "pending" && Date.parse(row.created_on) + INTERRUPTED_AFTER_MS < clock.nowMs();
+      const isOld = row.created_on < startedOn || Date.parse(row.created_on) + INTERRUPTED_AFTER_MS < clock.nowMs();
+      const isCutOff = row.status === "pending" && isOld;
       if (isCutOff) return { id, status: "failed", error: "the operation was interrupted; nothing was changed", completed: row.created_on };
       return {
         id,

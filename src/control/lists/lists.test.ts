@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { isoMicros, systemClock } from "#kernel/clock.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { RuleListItemWrite } from "#model/rulesets/rule-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import type { Store } from "#store/database/store.ts";
-import { deleteRuleList, deleteSomeItems } from "#store/rulesets/rule-lists.ts";
+import { deleteRuleList, deleteSomeItems, insertOperation } from "#store/rulesets/rule-lists.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -59,6 +61,21 @@ storeTest("items: add, replace, remove and search, as operations that complete",
   for (const [at, item] of [{ ip: "nowhere" }, { asn: 1 }, {}, { ip: "10.0.0.1", asn: 1 }].entries())
     await assert.rejects(items.add(call(), account_id, id, [...written.slice(0, at), item]), failing(10006, `/${Math.min(at, 3)}`));
 });
+
+storeTest(
+  "an operation that the end of its process interrupted is failed after the next start, unless another server may be at work",
+  async ({ store }) => {
+    const { control, account_id, call } = await controlOver(store);
+    const { id: list_id } = await control.ruleLists.create(call(), account_id, { name: "l", kind: "ip" });
+    const id = newId();
+    const created_on = isoMicros(systemClock.nowMicros() - 1_000_000);
+    await store.write(({ db }) =>
+      insertOperation(db, { id, account_id, list_id, status: "pending", error: null, created_on, completed: null }),
+    );
+    const { status } = await control.ruleListItems.operation(account_id, id);
+    assert.equal(status, store.dialect === "sqlite" ? "failed" : "pending");
+  },
+);
 
 storeTest("a deleted list disappears at once, and its items are deleted some per transaction", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);

@@ -16,8 +16,12 @@ import {
   type LogFilterValue,
   type LogOperator,
 } from "./filters.ts";
-import { type LogOrder, openGatewayLogStore } from "#events/read/store.ts";
+import type { LogOrder } from "#events/read/log-keys.ts";
+import { openGatewayLogReads } from "#events/read/log-reads.ts";
+import { openGatewayLogStore } from "#events/read/store.ts";
 
+/** In pieces of two rows, so that each result is of several. */
+const storeOver = (path: string) => openGatewayLogStore(path, openGatewayLogReads(path, { rows: 2, timeMs: 600_000 }));
 const SCOPE = { account_id: "mine", gateway_id: "gw" };
 
 const word = fc.constantFrom("", "a", "B", "ab", "aB", "%", "_", "ü", "openai", "1", "2.5", "true");
@@ -180,7 +184,7 @@ test("property: lists, counts, limits and deletions follow filters, order and se
           const rows = given.map((changes, i) => testGatewayRow({ id: `0${i}`, path: "/p", ...changes }));
           database.insert([packed("gateway_logs", rows)]);
           database.close();
-          const store = openGatewayLogStore(path);
+          const store = storeOver(path);
           try {
             const inScope = rows.filter((log) => log.account_id === SCOPE.account_id && log.gateway_id === SCOPE.gateway_id);
             const filtered = inScope.filter((log) => fitsAll(log, filters));
@@ -193,24 +197,25 @@ test("property: lists, counts, limits and deletions follow filters, order and se
                 ),
             );
             const query = { filters, search };
-            const listed = store.list(SCOPE, { ...query, orderBy, direction, limit: 100, offset: 0 });
+            const listed = await store.list(SCOPE, { ...query, orderBy, direction, limit: 100, offset: 0 });
             assert.deepEqual(listed.map((log) => log.id).sort(), expected.map((log) => log.id).sort());
-            assert.equal(store.count(SCOPE, query), expected.length);
+            assert.equal(await store.count(SCOPE, query), expected.length);
             const costs = expected.flatMap((log) => (log.cost === null ? [] : [log.cost]));
-            assert.equal(store.bounds(SCOPE, query).max_cost, costs.length === 0 ? null : Math.max(...costs));
-            const paged = [0, 1, 2].flatMap((page) => store.list(SCOPE, { ...query, orderBy, direction, limit: 4, offset: page * 4 }));
+            assert.equal((await store.bounds(SCOPE, query)).max_cost, costs.length === 0 ? null : Math.max(...costs));
+            const pages = [0, 1, 2].map((page) => store.list(SCOPE, { ...query, orderBy, direction, limit: 4, offset: page * 4 }));
+            const paged = (await Promise.all(pages)).flat();
             assert.deepEqual(paged, listed.slice(0, 12), "the order is total");
             const times = orderBy === "created_at" ? listed.map((log) => log.at_ms * (direction === "asc" ? 1 : -1)) : [];
             assert.deepEqual(
               times,
               times.toSorted((a, b) => a - b),
             );
-            const all = store.list(SCOPE, { filters, search: "", orderBy, direction, limit: 100, offset: 0 });
+            const all = await store.list(SCOPE, { filters, search: "", orderBy, direction, limit: 100, offset: 0 });
             assert.equal(await store.delete(SCOPE, { filters, orderBy, direction, limit: 3 }), Math.min(3, filtered.length));
-            assert.deepEqual(store.list(SCOPE, { filters, search: "", orderBy, direction, limit: 100, offset: 0 }), all.slice(3));
+            assert.deepEqual(await store.list(SCOPE, { filters, search: "", orderBy, direction, limit: 100, offset: 0 }), all.slice(3));
             const others = { account_id: "other", gateway_id: "gw" };
             assert.equal(
-              store.count(others, { filters: [], search: "" }),
+              await store.count(others, { filters: [], search: "" }),
               rows.filter((log) => log.account_id === "other" && log.gateway_id === "gw").length,
             );
           } finally {
@@ -225,7 +230,7 @@ test("property: lists, counts, limits and deletions follow filters, order and se
   }
 });
 
-test("a metadata value that is requested with its key does not match another key", () => {
+test("a metadata value that is requested with its key does not match another key", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-filters-"));
   try {
     const path = join(directory, "events.db");
@@ -235,19 +240,18 @@ test("a metadata value that is requested with its key does not match another key
     );
     database.insert([packed("gateway_logs", rows)]);
     database.close();
-    const store = openGatewayLogStore(path);
-    const found = (...filters: LogFilter[]): readonly string[] =>
-      store
-        .list(SCOPE, { filters, search: "", orderBy: "created_at", direction: "asc", limit: 9, offset: 0 })
+    const store = storeOver(path);
+    const found = async (...filters: LogFilter[]): Promise<readonly string[]> =>
+      (await store.list(SCOPE, { filters, search: "", orderBy: "created_at", direction: "asc", limit: 9, offset: 0 }))
         .map(({ id }) => id)
         .sort();
     const team: LogFilter = { key: "metadata.key", operator: "eq", value: ["team"] };
     const red: LogFilter = { key: "metadata.value", operator: "eq", value: ["red"] };
     try {
-      assert.deepEqual(found(team, red), ["00"]);
-      assert.deepEqual(found(red), ["00", "01"]);
-      assert.deepEqual(found(team, { ...red, operator: "gt", value: [4] }), ["02"]);
-      assert.deepEqual(found(team, { ...red, value: ["red", "blue"] }), ["00", "01"]);
+      assert.deepEqual(await found(team, red), ["00"]);
+      assert.deepEqual(await found(red), ["00", "01"]);
+      assert.deepEqual(await found(team, { ...red, operator: "gt", value: [4] }), ["02"]);
+      assert.deepEqual(await found(team, { ...red, value: ["red", "blue"] }), ["00", "01"]);
     } finally {
       store.close();
     }

@@ -7,6 +7,8 @@ import { createFairQueue } from "./fair-queue.ts";
 import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
 import type { CountedValues, ValueQuery } from "./value-counts.ts";
 import type { EventTable } from "#events/rows/rows.ts";
+import type { LogScope } from "./log-pieces.ts";
+import type { GatewayLogReads } from "./log-reads.ts";
 import { type CutResult, joinResult } from "./reply-pieces.ts";
 import { type Condition, isCondition, type Where } from "#events/sql/where-sql.ts";
 
@@ -21,8 +23,8 @@ export interface EventReads {
 
 export interface ReadMessage {
   readonly request: number;
-  readonly name: keyof EventReads;
-  readonly args: readonly [EventTable, object?];
+  readonly name: string;
+  readonly args: readonly unknown[];
 }
 
 export type ReadReply = { readonly request: number } & (
@@ -40,11 +42,14 @@ export const localReads = (queries: EventQueries): EventReads => ({
   values: async (table, query) => queries.values(table, query),
 });
 
-export interface ThreadReads extends EventReads {
-  /** The port of the reading thread, at first or after a restart. */
+/** Questions to a reading thread. */
+export interface ThreadPort {
+  /** The port of the thread, at first or after a restart. */
   connect(port: MessagePort): void;
   close(): void;
 }
+export type ThreadReads = EventReads & ThreadPort;
+export type ThreadLogReads = GatewayLogReads & ThreadPort;
 
 /**
  * Limits of waiting queries of one zone or account, and of all: more are refused, because each may take the thread half a
@@ -55,8 +60,38 @@ const WAITING_MAX = { ofOne: 64, ofAll: 1024 } as const;
 const POSTED_MAX = 2;
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Throws `database_unavailable` if the thread is gone, behind or too slow. */
+/** Logs of gateways are read in pieces, so several reads go on at the same time. */
+export const LOG_READS_MAX = 8;
+
 export function createThreadReads(postedMax = POSTED_MAX): ThreadReads {
+  const { ask, ...port } = createThreadAsker<keyof EventReads>(postedMax, scopeOf);
+  return {
+    ...port,
+    page: ask.bind(null, "page") as EventReads["page"],
+    arrivals: ask.bind(null, "arrivals") as EventReads["arrivals"],
+    lastRow: ask.bind(null, "lastRow") as EventReads["lastRow"],
+    groups: ask.bind(null, "groups") as EventReads["groups"],
+    values: ask.bind(null, "values") as EventReads["values"],
+  };
+}
+
+export function createThreadLogReads(): ThreadLogReads {
+  const { ask, ...port } = createThreadAsker<keyof GatewayLogReads>(LOG_READS_MAX, ([scope]) => (scope as LogScope).account_id);
+  return {
+    ...port,
+    list: ask.bind(null, "list") as GatewayLogReads["list"],
+    count: ask.bind(null, "count") as GatewayLogReads["count"],
+    bounds: ask.bind(null, "bounds") as GatewayLogReads["bounds"],
+    averages: ask.bind(null, "averages") as GatewayLogReads["averages"],
+    places: ask.bind(null, "places") as GatewayLogReads["places"],
+  };
+}
+
+/** Throws `database_unavailable` if the thread is gone, behind or too slow. */
+function createThreadAsker<Name extends string>(
+  postedMax: number,
+  ownerOf: (args: readonly unknown[]) => string,
+): ThreadPort & { ask(name: Name, ...args: readonly unknown[]): Promise<unknown> } {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const queue = createFairQueue<ReadMessage>(WAITING_MAX);
   const posted = new Set<number>();
@@ -81,9 +116,9 @@ export function createThreadReads(postedMax = POSTED_MAX): ThreadReads {
     }
   };
 
-  const ask = async (name: keyof EventReads, ...args: ReadMessage["args"]): Promise<unknown> => {
+  const ask = async (name: Name, ...args: readonly unknown[]): Promise<unknown> => {
     const request = last + 1;
-    if (port === null || !queue.add(scopeOf(args), { request, name, args })) throw new PlatformError("database_unavailable");
+    if (port === null || !queue.add(ownerOf(args), { request, name, args })) throw new PlatformError("database_unavailable");
     last = request;
     const waiter = Promise.withResolvers<unknown>();
     waiting.set(request, waiter);
@@ -110,11 +145,7 @@ export function createThreadReads(postedMax = POSTED_MAX): ThreadReads {
   };
 
   return {
-    page: ask.bind(null, "page") as EventReads["page"],
-    arrivals: ask.bind(null, "arrivals") as EventReads["arrivals"],
-    lastRow: ask.bind(null, "lastRow") as EventReads["lastRow"],
-    groups: ask.bind(null, "groups") as EventReads["groups"],
-    values: ask.bind(null, "values") as EventReads["values"],
+    ask,
     connect: (next) => {
       leave();
       port = next;
@@ -130,7 +161,7 @@ export function createThreadReads(postedMax = POSTED_MAX): ThreadReads {
 }
 
 /** The zone or account of the query; one shared name for all other queries. */
-function scopeOf([, question]: ReadMessage["args"]): string {
+function scopeOf([, question]: readonly unknown[]): string {
   const { where = [] } = (question ?? {}) as { readonly where?: Where };
   const site = where.find(
     (part) => isCondition(part) && (part.column === "zone_id" || part.column === "account_id") && part.operator === "eq",

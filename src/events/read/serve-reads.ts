@@ -5,11 +5,12 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import type { EventReads, ReadMessage, ReadReply } from "./read-client.ts";
+import type { GatewayLogReads } from "./log-reads.ts";
 import { cutResult } from "./reply-pieces.ts";
 
 export interface ServedReads {
   readonly voice: ReturnType<typeof createWorkerChannel>;
-  readonly reads: EventReads;
+  readonly reads: EventReads | GatewayLogReads;
   close(): void | Promise<void>;
 }
 
@@ -23,7 +24,7 @@ export function serveReads({ voice, reads, close }: ServedReads): void {
   const answer = async ({ request, name, args }: ReadMessage): Promise<ReadReply> => {
     const startMs = systemClock.monotonicMs();
     try {
-      const ask = reads[name] as (...given: readonly unknown[]) => Promise<unknown>;
+      const ask = (reads as unknown as Readonly<Record<string, unknown>>)[name] as (...given: readonly unknown[]) => Promise<unknown>;
       const result = await ask(...args);
       const cut = cutResult(result);
       return cut === undefined ? { request, result } : { request, cut };
