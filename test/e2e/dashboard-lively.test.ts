@@ -108,10 +108,15 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
   test("a zone's charts: the figure selects the series, a click on a bar zooms in, and Back zooms out", async () => {
     await open(`/zones/${ZONE}?time=1h`);
     const figures = page.getByRole("group", { name: "Metric of the chart" });
-    const logged: readonly { status: number }[] = await call("GET", `/zones/${zoneId}/logs/requests?per_page=1000`);
+    const logged: readonly { status: number; bytes_out: number }[] = await call("GET", `/zones/${zoneId}/logs/requests?per_page=1000`);
     assert.equal(logged.filter(({ status }) => status >= 400).length, 6);
     await figures.getByRole("button", { name: `Requests ${logged.length}` }).waitFor();
     await figures.getByRole("button", { name: `4xx and 5xx 6 (${Math.round((6 / logged.length) * 100)} %)` }).waitFor();
+    const sent = logged.reduce((sum, { bytes_out: bytes }) => sum + bytes, 0);
+    await figures.getByRole("button", { name: `Bandwidth ${(sent / 1024).toFixed(1)} KB` }).click();
+    await page.getByRole("img", { name: /^Bytes sent to visitors/ }).waitFor();
+    await figures.getByRole("button", { name: /^From the cache \d+ %/ }).click();
+    await page.getByRole("img", { name: /^Requests answered from the cache/ }).waitFor();
     await figures.getByRole("button", { name: /Security events\s*4/ }).click();
     const chart = page.getByRole("img", { name: /^Security events by action/ });
     await page.getByRole("region", { name: "Rules" }).getByText("Admin from outside the office").waitFor();

@@ -56,3 +56,24 @@ export async function graveViolations(page: { evaluate<T>(script: string): Promi
   await page.evaluate(axe);
   return page.evaluate<string[]>(GRAVE);
 }
+
+const OUTSIDE = `(() => {
+  const found = document.documentElement.scrollWidth <= innerWidth ? [] : ["the page scrolls sideways"];
+  const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
+  const shortens = (element) => getComputedStyle(element).textOverflow === "ellipsis";
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    const { right, width, height } = range.getBoundingClientRect();
+    if (right <= innerWidth + 1 || width === 0 || height <= 1) continue;
+    let element = texts.currentNode.parentElement;
+    while (element && !scrolls(element) && !shortens(element)) element = element.parentElement;
+    if (!element) found.push(texts.currentNode.textContent.slice(0, 80));
+  }
+  return found;
+})()`;
+
+/** Texts whose end is outside the window, and that no scrolling element brings into view. Empty on a page that fits. */
+export const textsOutside = (page: { evaluate<T>(script: string): Promise<T> }): Promise<readonly string[]> =>
+  page.evaluate<string[]>(OUTSIDE);

@@ -20,6 +20,11 @@ interface Imported {
 }
 
 const LINES_SHOWN_MAX = 200;
+/** The API reports no more lines. */
+const LINES_REPORTED_MAX = 1000;
+
+const linesOf = (total: number): string =>
+  total >= LINES_REPORTED_MAX ? `${count(total)} or more lines` : total === 1 ? "1 line" : `${count(total)} lines`;
 
 export const ImportPage = () => <ZoneGate>{(zone) => <Import zone={zone} />}</ZoneGate>;
 
@@ -29,15 +34,16 @@ function Import({ zone }: { readonly zone: Zone }) {
   const [text, setText] = useState("");
   const [isProxied, setProxied] = useState(false);
   const imports = useRead<DnsImport[]>(`${base}/import`, { everyMs: 5000 });
-  const send = (isTrial: boolean): Promise<Reply<Imported>> => {
+  const send = (query: string): Promise<Reply<Imported>> => {
     const form = new FormData();
     form.set("file", new Blob([text], { type: "text/plain" }), "zone.txt");
     form.set("proxied", String(isProxied));
-    return api<Imported>("POST", `${base}/import${isTrial ? "?dry_run=true" : ""}`, form);
+    return api<Imported>("POST", `${base}/import?${query}`, form);
   };
-  const compare = useMutation({ mutationFn: () => send(true) });
+  // A comparison lists every invalid line; an import omits only the lines that the person has seen in that list.
+  const compare = useMutation({ mutationFn: () => send("dry_run=true&on_error=skip") });
   const apply = useMutation({
-    mutationFn: () => send(false),
+    mutationFn: (omits: boolean) => send(`on_error=${omits ? "skip" : "clamp"}`),
     onSuccess: () => {
       compare.reset();
       return client.invalidateQueries();
@@ -58,6 +64,7 @@ function Import({ zone }: { readonly zone: Zone }) {
   const lines = text.split(/\r?\n/);
   const diff = compare.data?.result;
   const shown = (diff?.report ?? []).filter(({ action }) => action !== "unchanged");
+  const invalid = shown.filter(({ action }) => action === "skipped");
   return (
     <>
       <PageHead title="Import and export" lead="A zone file adds records; what is there already stays as it is.">
@@ -111,13 +118,24 @@ function Import({ zone }: { readonly zone: Zone }) {
                 <b className="num">{count(diff.recs_added)}</b> of <b className="num">{count(diff.total_records_parsed)}</b> records are
                 new.
               </p>
-              <ol className={css["diff"]}>
-                {shown.slice(0, LINES_SHOWN_MAX).map(({ line, action, message }) => (
-                  <li key={line} data-action={action}>
-                    {lines[line - 1]}
-                    {message !== undefined && <i>{message}</i>}
-                  </li>
-                ))}
+              {invalid.length > 0 && (
+                <Notice tone="warn" title={`${linesOf(invalid.length)} cannot be imported`}>
+                  Correct {invalid.length === 1 ? "it" : "them"} above and compare again, or import the rest.
+                </Notice>
+              )}
+              <ol className={css["diff"]} tabIndex={0} aria-label="Changed lines">
+                {[...invalid, ...shown.filter((line) => !invalid.includes(line))]
+                  .slice(0, LINES_SHOWN_MAX)
+                  .map(({ line, action, message }) => (
+                    <li key={line} data-action={action}>
+                      {lines[line - 1]}
+                      {message !== undefined && (
+                        <i>
+                          Line {count(line)}: {message}
+                        </i>
+                      )}
+                    </li>
+                  ))}
               </ol>
               {shown.length > LINES_SHOWN_MAX && <p className={tools["quiet"]}>and {count(shown.length - LINES_SHOWN_MAX)} more lines</p>}
               <div className={tools["row"]}>
@@ -125,9 +143,10 @@ function Import({ zone }: { readonly zone: Zone }) {
                   disabled={diff.recs_added === 0}
                   loading={apply.isPending}
                   loaderProps={{ type: "dots" }}
-                  onClick={() => apply.mutate()}
+                  onClick={() => apply.mutate(invalid.length > 0)}
                 >
                   Import {count(diff.recs_added)} {diff.recs_added === 1 ? "record" : "records"}
+                  {invalid.length > 0 && ` without ${linesOf(invalid.length)}`}
                 </Button>
               </div>
             </div>

@@ -8,7 +8,7 @@ import { Badge, Card, Failed, Fault, Loading, Notice, PageHead } from "../../par
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import type { Overrides } from "./overrides.ts";
-import { WafMigration } from "./waf-migration.tsx";
+import { WafMigration } from "./migration/waf-migration.tsx";
 import css from "./managed.module.css";
 
 export const ManagedPage = () => <ZoneGate>{(zone) => <Managed zone={zone} />}</ZoneGate>;

@@ -16,6 +16,7 @@ type Stamped = { readonly ts: string } & Readonly<Record<string, string>>;
 type Nodes = "requests" | "errors" | "events" | "latency" | "total";
 
 const milliseconds = (value: number): string => (value < 10 ? `${value.toFixed(1)} ms` : `${count(Math.round(value))} ms`);
+const percent = (value: number): string => `${Math.round(value)} %`;
 const isFromCache = ({ dimensions }: Group<Stamped>): boolean =>
   ["hit", "stale", "updating", "revalidated"].includes(dimensions["cacheStatus"] ?? "");
 
@@ -23,7 +24,7 @@ const isFromCache = ({ dimensions }: Group<Stamped>): boolean =>
 const errorKind = (status: number): string => (status === 403 ? "403" : status < 500 ? "Other 4xx" : "5xx");
 
 /** The metrics of the chart. Each has a figure above the chart, which selects it. */
-const PANELS = ["requests", "errors", "cache", "attacks", "latency"] as const;
+const PANELS = ["requests", "bandwidth", "cache", "errors", "attacks", "latency"] as const;
 type Panel = (typeof PANELS)[number];
 
 interface Shown {
@@ -34,7 +35,7 @@ interface Shown {
   readonly kind: "bars" | "lines";
 }
 
-/** Requests, errors, cache, attacks and times of a zone, or of all zones of an account. */
+/** Requests, bytes, cache, errors, attacks and times of a zone, or of all zones of an account. */
 export function Traffic({ scope, range }: { readonly scope: Scope; readonly range: TimeRange }) {
   const [{ show }, go] = useAddress();
   const panel: Panel = PANELS.find((one) => one === show) ?? "requests";
@@ -99,6 +100,7 @@ export function Traffic({ scope, range }: { readonly scope: Scope; readonly rang
 
 const TITLES: Readonly<Record<Panel, string>> = {
   requests: "Requests",
+  bandwidth: "Bandwidth",
   errors: "4xx and 5xx",
   cache: "From the cache",
   attacks: "Security events",
@@ -131,6 +133,8 @@ function panelsOf(found: Readonly<Record<Nodes, readonly Group<Stamped>[]>>, ran
       ({ quantiles }) => quantiles?.[name] ?? 0,
     ).get(name) ?? [];
   const sent = (group: Group<Stamped>): number => group.sum?.["edgeResponseBytes"] ?? 0;
+  const [fromCache, fromElsewhere] = by((group) => group.count);
+  const cacheShares = (fromCache?.values ?? []).map((hits, at) => (100 * hits) / Math.max(1, hits + (fromElsewhere?.values[at] ?? 0)));
   const cached = requests.filter(isFromCache).reduce((sum, group) => sum + group.count, 0);
   const half = total[0]?.quantiles?.["edgeDurationMsP50"];
   return {
@@ -141,12 +145,19 @@ function panelsOf(found: Readonly<Record<Nodes, readonly Group<Stamped>[]>>, ran
       format: count,
       kind: "bars",
     },
-    cache: {
+    bandwidth: {
       title: "Bytes sent to visitors",
-      figure: all === 0 ? "–" : `${Math.round((cached / all) * 100)} %`,
+      figure: bytes(requests.reduce((sum, group) => sum + sent(group), 0)),
       series: by(sent),
       format: bytes,
       kind: "bars",
+    },
+    cache: {
+      title: "Requests answered from the cache, in percent",
+      figure: all === 0 ? "–" : percent((cached / all) * 100),
+      series: [{ name: "From the cache", colour: "--c5", values: cacheShares }],
+      format: percent,
+      kind: "lines",
     },
     errors: {
       title: "Responses with 4xx and 5xx",

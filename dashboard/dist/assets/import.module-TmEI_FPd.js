@@ -1,1 +1,0 @@
-var e={file:`_file_nug19_1`,choose:`_choose_nug19_6`,diff:`_diff_nug19_11`};export{e as t};

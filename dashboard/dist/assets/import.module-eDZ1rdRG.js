@@ -1,0 +1,1 @@
+var e={file:`_file_tlt75_1`,choose:`_choose_tlt75_6`,diff:`_diff_tlt75_11`};export{e as t};
