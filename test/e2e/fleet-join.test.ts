@@ -74,6 +74,18 @@ test(
     const path = `/cdn-cgi/imagedelivery/${accountHash(world.account)}/none/public`;
     await eventually(async () => (await statusOf(new URL(path, node.ready.http))) === 404);
 
+    // Commands that use the API take the authority as well.
+    const api = `${origin}/client/v4`;
+    const list = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<{ readonly stdout: string }> =>
+      execute(process.execPath, [SELVEDGE, "zones", "--api", api, ...args], {
+        env: { ...process.env, SELVEDGE_TOKEN: world.token, ...more },
+      });
+    await assert.rejects(list([]), /cannot reach the API .*does not trust the certificate: give the PEM file of its authority with --ca/);
+    await assert.rejects(list(["--ca", other]), /the authority in the file of --ca did not issue it/);
+    await assert.rejects(list([], { SELVEDGE_API_CA: join(directory, "text") }), /SELVEDGE_API_CA .*text is not a PEM file/);
+    assert.match((await list(["--ca", ca])).stdout, /joined\.test/);
+    assert.match((await list([], { SELVEDGE_API_CA: ca })).stdout, /joined\.test/);
+
     // `node token` says so before the token is used up.
     const made = execute(process.execPath, [SELVEDGE, "node", "token", "--name", "fra-2", "--planes", "edge"], {
       env: { ...process.env, ...world.env, SELVEDGE_BUS_URL: world.nats.url },

@@ -238,6 +238,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   snapshot: ["edge-settings.ts", "entries.ts", "chosen-settings.ts", "record-layers.ts", "compile", "feed.ts", "last-good", "bus", "."],
   "app/cli": [
     "outcome.ts",
+    "authority.ts",
     "api-client.ts",
     "config-input.ts",
     "record-line.ts",

@@ -1,4 +1,6 @@
+import { setDefaultCACertificates } from "node:tls";
 import { withoutEnd } from "#kernel/trim.ts";
+import { authorityAdvice } from "./authority.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 interface ApiError {
@@ -82,8 +84,12 @@ export function createApiClient(deps: {
   readonly token: string;
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Certificate of the only authority to trust, in PEM; absent: those of the system. */
+  readonly authority?: string | undefined;
   readonly onWait: (waitMs: number) => void;
 }): ApiClient {
+  // A command connects to nothing else.
+  if (deps.authority !== undefined) setDefaultCACertificates([deps.authority]);
   const base = withoutEnd(deps.base, "/");
   const headers = { ...deps.headers, authorization: `Bearer ${deps.token}` };
   const send = async ({ method, path, body, timeoutMs, headers: more }: ApiRequest): Promise<Response> => {
@@ -98,7 +104,11 @@ export function createApiClient(deps: {
     } catch (error) {
       const { cause } = error as Error;
       const why = cause instanceof Error ? cause.message : (error as Error).message;
-      throw new CliError(`cannot reach the API at ${base}: ${why}`, EXIT.failed, true);
+      throw new CliError(
+        `cannot reach the API at ${base}: ${why}${authorityAdvice(cause, deps.authority !== undefined)}`,
+        EXIT.failed,
+        true,
+      );
     }
   };
   const patiently = async (request: ApiRequest): Promise<Response> => {

@@ -14,7 +14,11 @@ export const DATABASE_KEYS: readonly ConfigKeyName[] = ["data", "database.url", 
 export const withApi = (command: Command): Command =>
   command
     .option("--api <url>", "base URL of the API (default: SELVEDGE_API, else the server that uses the data directory)")
-    .option("--token <secret>", "API token; prefer SELVEDGE_TOKEN, because other users can see a command's arguments");
+    .option("--token <secret>", "API token; prefer SELVEDGE_TOKEN, because other users can see a command's arguments")
+    .option(
+      "--ca <file>",
+      "PEM file of the authority that issued the certificate of the API, if the system does not trust it (default: SELVEDGE_API_CA)",
+    );
 
 /** Values of an option that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

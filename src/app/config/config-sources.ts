@@ -61,7 +61,7 @@ export function readFileSource(name: string, text: string): SourceReading {
 }
 
 /** Variables that are read but are not configuration keys. */
-const OTHER_VARIABLES: ReadonlySet<string> = new Set(["SELVEDGE_CONFIG", "SELVEDGE_TOKEN", "SELVEDGE_API"]);
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(["SELVEDGE_CONFIG", "SELVEDGE_TOKEN", "SELVEDGE_API", "SELVEDGE_API_CA"]);
 
 /**
  * An unknown variable is refused only if it looks like a mistyped key: orchestrators set additional variables under a

@@ -1,8 +1,6 @@
-import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createUser } from "@nats-io/nkeys";
 import { Agent, fetch, type Response } from "undici";
-import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { isLoopbackUrl } from "#app/config/bind-safety.ts";
 import { giveToOwner } from "#app/control/give-to-owner.ts";
@@ -11,6 +9,7 @@ import type { JoinAnswer } from "#app/fleet/join-answer.ts";
 import { readNodeState, writeNodeState } from "#app/fleet/node-state.ts";
 import { JOIN_PATH } from "#app/operations/joining.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
+import { authorityAdvice, readAuthority } from "#app/cli/authority.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 
@@ -25,7 +24,7 @@ export interface JoinOptions {
 export async function join(text: string, token: string, { ca }: JoinOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const url = controlUrl(text);
-  const root = ca === undefined ? null : readRoot(ca);
+  const root = ca === undefined ? null : readAuthority("--ca", ca);
   const lock = locked(data);
   try {
     const before = readNodeState(data);
@@ -60,17 +59,6 @@ function controlUrl(text: string): URL {
 const loopbackBus = (bus: string): string =>
   `warning: control says that the bus is at ${bus}, which on this machine is this machine itself. Set bus.url in the configuration of this node, and bus.node_url at control for nodes that join later`;
 
-function readRoot(path: string): string {
-  try {
-    const pem = readRegularFile(path).toString();
-    // Throws if it contains no certificate.
-    new X509Certificate(pem);
-    return pem;
-  } catch (error) {
-    throw new CliError(`--ca ${path} is not a PEM file with the certificate of an authority: ${(error as Error).message}`, EXIT.usage);
-  }
-}
-
 function locked(data: string): ReturnType<typeof lockDataDirectory> {
   try {
     return lockDataDirectory(data);
@@ -78,15 +66,6 @@ function locked(data: string): ReturnType<typeof lockDataDirectory> {
     throw new CliError((error as Error).message);
   }
 }
-
-/** Codes of OpenSSL for certificates of an authority that is not trusted. */
-const UNTRUSTED: ReadonlySet<string | undefined> = new Set([
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
 
 async function ask(url: URL, root: string | null, body: object): Promise<JoinAnswer> {
   const dispatcher = new Agent({ connect: root === null ? {} : { ca: root } });
@@ -108,9 +87,7 @@ async function send(url: URL, root: string | null, body: object, dispatcher: Age
   } catch (error) {
     const { cause } = error as { readonly cause?: Partial<NodeJS.ErrnoException> };
     const reason = cause?.message ?? (error as Error).message;
-    const remedy = root === null ? "give the PEM file of its authority with --ca" : "the authority in the file of --ca did not issue it";
-    const advice = UNTRUSTED.has(cause?.code) ? `. This machine does not trust the certificate: ${remedy}` : "";
-    throw new CliError(`cannot reach control at ${url.origin}: ${reason}${advice}`);
+    throw new CliError(`cannot reach control at ${url.origin}: ${reason}${authorityAdvice(cause, root !== null)}`);
   }
 }
 

@@ -1,12 +1,17 @@
 import { parseHostname } from "#kernel/net/hostname.ts";
 import { isAlive, readRunFile } from "#app/operations/run-file.ts";
+import { readAuthority } from "../authority.ts";
 import { type ApiClient, ApiFailure, createApiClient } from "../api-client.ts";
 import { CliError, complain, EXIT } from "../outcome.ts";
+
+const AUTHORITY_VARIABLE = "SELVEDGE_API_CA";
 
 /** The options of every command that uses the API. */
 export interface ApiOptions {
   readonly api?: string;
   readonly token?: string;
+  /** PEM file of the authority that issued the certificate of the API. */
+  readonly ca?: string;
 }
 
 /** A client for the API that is named by the options, the environment or the running server of the data directory. */
@@ -16,11 +21,18 @@ export function openZoneApi(options: ApiOptions, dataDir: string, headers: Reado
   const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);
   if (!URL.canParse(base)) throw new CliError(`--api is not a URL: ${base}`, EXIT.usage);
   return createApiClient({
+    authority: authorityOf(options.ca),
     base,
     token,
     headers,
     onWait: (waitMs) => complain([`the API's rate limit is reached; continuing in ${Math.ceil(waitMs / 1000)} s`]),
   });
+}
+
+function authorityOf(given: string | undefined): string | undefined {
+  const path = given ?? process.env[AUTHORITY_VARIABLE];
+  if (path === undefined || path === "") return undefined;
+  return readAuthority(given === undefined ? AUTHORITY_VARIABLE : "--ca", path);
 }
 
 function runningApi(dataDir: string): string {

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { DatabaseUnreachable, type Rows, type Session, type Statement } from "#store/queries/session.ts";
+import { createStatementNames } from "./statement-names.ts";
 
 /** Connections to a PostgreSQL server. Every wait has a timeout. */
 export interface Postgres {
@@ -58,7 +59,10 @@ export function createPostgres(url: string): Postgres {
       // The next query on a broken connection rejects; without a listener the event would end the process.
       client.on("error", () => {});
       await answered(client.connect());
-      const together = (statements: readonly Statement[]): Promise<readonly Rows[]> => sendTogether(client, statements);
+      // A plan that fits a small table would stay while an import fills it.
+      await answered(client.query("SET plan_cache_mode = force_custom_plan"));
+      const nameOf = createStatementNames();
+      const together = (statements: readonly Statement[]): Promise<readonly Rows[]> => sendTogether(client, statements, nameOf);
       return {
         query: async (sql, parameters = []) => (await together([{ sql, parameters }]))[0]!,
         together,
@@ -79,11 +83,18 @@ export function createPostgres(url: string): Postgres {
 }
 
 /** One write to the socket for all statements of a tick, instead of one for each after the answer to the one before. */
-async function sendTogether(client: pg.Client, statements: readonly Statement[]): Promise<readonly Rows[]> {
+async function sendTogether(
+  client: pg.Client,
+  statements: readonly Statement[],
+  nameOf: (sql: string) => string | undefined,
+): Promise<readonly Rows[]> {
   const { stream } = client.connection;
   stream.cork();
   process.nextTick(() => stream.uncork());
-  const sent = messagesOf(statements).map(({ sql, parameters = [] }) => answered(client.query(sql, parameters as unknown[])));
+  const sent = messagesOf(statements).map(({ sql, parameters = [] }) => {
+    const name = parameters.length === 0 ? undefined : nameOf(sql);
+    return answered(client.query({ text: sql, values: [...parameters], ...(name === undefined ? {} : { name }) }));
+  });
   // Others fail because of the first one.
   for (const outcome of await Promise.allSettled(sent)) if (outcome.status === "rejected") throw outcome.reason;
   // A message of several statements has an array of results.
