@@ -12,13 +12,15 @@ await prices.load();
 const costs = createCosts(prices);
 
 /** Cost of an answer, which must be equal for the whole answer and for a stream of events. */
-function costOf(provider: string, model: string, answer: object): number | null {
+function costOf(place: string, model: string, answer: object): number | null {
+  const [provider = "", region = "global"] = place.split("@");
+  const path = `/v1/projects/p/locations/${region}/publishers/anthropic/models/${model}:rawPredict`;
   const row = PROVIDERS.get(provider);
   assert.ok(row, provider);
   const read = (type: string, text: string): number | null => {
     const reader = new UsageReader(row.usage, type, undefined);
     reader.chunk(Buffer.from(text));
-    return costs.of({ provider, model, options: {} } as unknown as Step, reader.end(), false).cost;
+    return costs.of({ provider, model, path, options: {} } as unknown as Step, reader.end(), false).cost;
   };
   const whole = read("application/json", JSON.stringify(answer));
   assert.equal(
@@ -125,6 +127,23 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, string, object, 
       0.0165,
     ],
     ["groq", "llama-3.3-70b-versatile", { usage: openAi(), service_tier: "on_demand" }, 0.000669],
+  ],
+  "speeds and places": [
+    ["anthropic", "claude-opus-4-6", anthropic({ input_tokens: 1000, output_tokens: 100, speed: "fast" }), 0.045],
+    ["anthropic", "claude-opus-4-6", anthropic({ input_tokens: 1000, output_tokens: 100, speed: "standard" }), 0.0075],
+    ["anthropic", "claude-sonnet-4-6", anthropic({ input_tokens: 1000, output_tokens: 100, inference_geo: "us" }), 0.00495],
+    ["anthropic", "claude-sonnet-4-6", anthropic({ input_tokens: 1000, output_tokens: 100, inference_geo: "global" }), 0.0045],
+    ["google-vertex-ai@us-east5", "claude-sonnet-4-5@20250929", anthropic({ input_tokens: 1000, output_tokens: 100 }), 0.00495],
+    ["google-vertex-ai@global", "claude-sonnet-4-5@20250929", anthropic({ input_tokens: 1000, output_tokens: 100 }), 0.0045],
+    ["google-vertex-ai@us-east5", "claude-opus-4-1@20250805", anthropic({ input_tokens: 1000, output_tokens: 100 }), 0.0225],
+  ],
+  "deployments with the customer's names, and models that the customer trained": [
+    ["azure-openai", "our-chats", { model: "gpt-4o-2024-11-20", usage: openAi() }, 0.0035],
+    ["azure-openai", "gpt-4o", { usage: openAi() }, 0.0035],
+    ["openai", "ft:gpt-4.1-2025-04-14:acme::abc", { usage: openAi() }, 0.0042],
+    ["openai", "ft:gpt-4.1-mini-2025-04-14:acme:x:abc", { usage: openAi() }, 0.00112],
+    ["openai", "ft:gpt-4.1-nano-2025-04-14:acme::abc", { usage: openAi() }, 0.00028],
+    ["openai", "ft:o4-mini-2025-04-16:acme::abc", { usage: openAi() }, 0.0056],
   ],
   "sounds, pictures and searches": [
     [

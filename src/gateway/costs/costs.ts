@@ -1,5 +1,6 @@
 import { COST_MAX, customCost } from "#gateway/usage/custom-cost.ts";
 import type { Step } from "#gateway/request/plan.ts";
+import { placeFactor } from "./service-tiers.ts";
 import type { Prices } from "./prices.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 
@@ -19,12 +20,14 @@ export interface Costs {
  * one that the provider reports, the table's.
  */
 export const createCosts = (prices: Prices): Costs => ({
-  of: ({ provider, model, options, price }, usage, isCached) => {
+  of: ({ provider, model, path, options, price }, usage, isCached) => {
     if (isCached) return { cost: 0, isCustom: false };
     if (options.customCost !== undefined) return { cost: bounded(customCost(options.customCost, usage)), isCustom: true };
     if (price !== undefined) return { cost: bounded(price(model, usage)), isCustom: true };
     if (typeof usage.toldCost === "number") return { cost: bounded(usage.toldCost), isCustom: false };
-    return { cost: bounded(prices.cost(provider, model, usage)), isCustom: false };
+    const told = usage.model ? prices.cost(provider, usage.model, usage) : null;
+    const cost = told ?? prices.cost(provider, model, usage);
+    return { cost: cost === null ? null : bounded(cost * placeFactor(provider, model, path)), isCustom: false };
   },
 });
 

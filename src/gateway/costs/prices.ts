@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
-import { tierFactor } from "./service-tiers.ts";
-import { HOUR_WRITE_FACTOR, pricedModel, unlistedAudio } from "./unlisted-prices.ts";
+import { answerFactor } from "./service-tiers.ts";
+import { HOUR_WRITE_FACTOR, pricedModel, tunedFactor, unlistedAudio } from "./unlisted-prices.ts";
 
 /** Prices of providers, from a table that the program includes. */
 export interface Prices {
@@ -52,7 +52,7 @@ interface Rate {
   readonly untilMs: number;
 }
 
-type Detail = Exclude<keyof Usage, "tokensIn" | "tokensOut" | "searches" | "tier" | "toldCost">;
+type Detail = Exclude<keyof Usage, "tokensIn" | "tokensOut" | "searches" | "tier" | "speed" | "geo" | "model" | "toldCost">;
 
 /** Details of input and output with their own prices: our name, and the table's names of the count and of the price. */
 const DETAILS: readonly (readonly [Detail, string, string])[] = [
@@ -142,7 +142,7 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
             : (usage.tokensIn ?? 0) * perTokens.input + (usage.tokensOut ?? 0) * perTokens.output + perThousand(prices["requests_kcount"]);
         if (tokens === undefined) return null;
         const all = tokens + unlisted(model, usage, prices);
-        const factor = usage.tier ? tierFactor(provider, model, usage.tier) : 1;
+        const factor = answerFactor(provider, model, usage) * tunedFactor(model);
         return rounded(all * factor + (usage.searches ?? 0) * perThousand(prices["web_searches_kcount"]));
       } catch {
         // Counts that contradict each other have no price.

@@ -1,3 +1,5 @@
+import type { Usage } from "#gateway/usage/usage-formats.ts";
+
 /** The price of a service tier, as a multiple of the provider's usual price. */
 interface TierRow {
   readonly providers: RegExp;
@@ -29,7 +31,19 @@ const ROWS: readonly TierRow[] = [
 ];
 
 /** `tier`: as the answer names it, in lower case. */
-export function tierFactor(provider: string, model: string, tier: string): number {
+function tierFactor(provider: string, model: string, tier: string): number {
   const fits = (row: TierRow): boolean => row.tier.test(tier) && row.providers.test(provider) && (row.model?.test(model) ?? true);
   return ROWS.find(fits)?.factor ?? 1;
 }
+
+/** The price of an answer as a multiple of the provider's usual price: its tier, its speed and where the provider computed it (Anthropic's price list, 2026-09). */
+export const answerFactor = (provider: string, model: string, { tier, speed, geo }: Usage): number =>
+  (tier ? tierFactor(provider, model, tier) : 1) * (speed === "fast" ? 6 : 1) * (geo === "us" ? 1.1 : 1);
+
+/** Models of Anthropic from this generation on cost more at a location of Vertex AI than at the global address. */
+const WITH_LOCATION_PRICES = /claude-(?!instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][5-9]))/;
+const AT_LOCATION = /\/locations\/(?!global\/)[^/]+\/publishers\/anthropic\//;
+
+/** The same for the address of the request. */
+export const placeFactor = (provider: string, model: string, path: string): number =>
+  provider === "google-vertex-ai" && AT_LOCATION.test(path) && WITH_LOCATION_PRICES.test(model) ? 1.1 : 1;

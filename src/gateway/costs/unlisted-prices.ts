@@ -25,7 +25,18 @@ const MOVED_NAMES: ReadonlyMap<string, string> = new Map([
   ["mistral/mistral-large", "mistral-large-2512"],
 ]);
 
-export const pricedModel = (table: string, model: string): string => MOVED_NAMES.get(`${table}/${model}`) ?? model;
+export const pricedModel = (table: string, model: string): string =>
+  MOVED_NAMES.get(`${table}/${model}`) ?? (tunedRow(model) === undefined ? model : (model.split(":", 2)[1] ?? model));
+
+/** Fine-tuned models that the table lacks, and their prices as a multiple of the base model's (OpenAI's price list, 2025-12). */
+const TUNED: readonly (readonly [RegExp, number])[] = [
+  [/^ft:gpt-4\.1-(?:mini|nano)/, 2],
+  [/^ft:gpt-4\.1/, 1.5],
+  [/^ft:o4-mini/, 40 / 11],
+];
+
+const tunedRow = (model: string): readonly [RegExp, number] | undefined => TUNED.find(([pattern]) => pattern.test(model));
+export const tunedFactor = (model: string): number => tunedRow(model)?.[1] ?? 1;
 
 /**
  * A cache write that is kept for an hour costs twice the input price, at every provider of such models (Anthropic's price

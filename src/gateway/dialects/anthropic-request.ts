@@ -8,7 +8,7 @@ import {
   type Turn,
   withJsonInstruction,
 } from "./chat.ts";
-import { choosesItself, claudeStops, samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
+import { choosesItself, claudeCallId, claudeEffort, claudeStops, samplingOf, takesSchemas } from "./claude-models.ts";
 import { claudeSchema } from "./claude-schema.ts";
 import type { Part } from "./parts.ts";
 import { thinkingBlock } from "./thoughts.ts";
@@ -23,7 +23,8 @@ export function anthropicRequest(asked: Chat, model: string): Json {
   const chat = withJsonInstruction(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   refuseLogprobs(chat);
-  const output = { ...(WITHOUT_EFFORT.test(model) ? {} : effortOf(chat.effort)), ...formatOf(chat.format, model) };
+  const effort = claudeEffort(chat.effort, model);
+  const output = { ...(effort === undefined ? {} : { effort }), ...formatOf(chat.format, model) };
   const choice = claudeToolChoice(chat);
   const stop = claudeStops(chat.stop);
   const system = blocksOf(chat.system);
@@ -55,6 +56,9 @@ export const anthropicHeaders = ({ turns }: Chat): Readonly<Record<string, strin
   turns.some((turn) => "parts" in turn && turn.parts.some(({ kind }) => kind === "file"))
     ? { "anthropic-beta": "files-api-2025-04-14" }
     : {};
+
+/** A mark on the request itself, for which the provider chooses the place; the clouds do not have it. */
+export const wholeMark = ({ body }: Chat): Json => markOf(body.object("cache_control"));
 
 /** Tiers that the provider has; it has no cheaper one. */
 const TIERS: Readonly<Record<string, string>> = { auto: "auto", default: "standard_only" };
@@ -104,13 +108,19 @@ function turnBlocks(turn: Turn): readonly Json[] {
   });
 }
 
-const callOf = ({ id, name, input, cacheControl }: ToolCall): Json => ({ type: "tool_use", id, name, input, ...markOf(cacheControl) });
+const callOf = ({ id, name, input, cacheControl }: ToolCall): Json => ({
+  type: "tool_use",
+  id: claudeCallId(id),
+  name,
+  input,
+  ...markOf(cacheControl),
+});
 
 /** The provider caches up to a whole result, so the last mark inside it is the result's. */
 function resultOf(callId: string, parts: readonly Part[]): Json {
   const blocks = blocksOf(parts.map((part) => ({ ...part, cacheControl: undefined })));
   const mark = parts.findLast(({ cacheControl }) => cacheControl !== undefined)?.cacheControl;
-  return { type: "tool_result", tool_use_id: callId, ...(blocks.length === 0 ? {} : { content: blocks }), ...markOf(mark) };
+  return { type: "tool_result", tool_use_id: claudeCallId(callId), ...(blocks.length === 0 ? {} : { content: blocks }), ...markOf(mark) };
 }
 
 const markOf = (cacheControl: Json | undefined): Json => (cacheControl === undefined ? {} : { cache_control: cacheControl });
@@ -155,14 +165,6 @@ export function claudeToolChoice({ toolChoice, parallelToolCalls }: Chat): Json 
   const single = parallelToolCalls === false && toolChoice?.kind !== "none" ? { disable_parallel_tool_use: true } : {};
   if (toolChoice === undefined) return parallelToolCalls === false ? { type: "auto", ...single } : undefined;
   return toolChoice.kind === "one" ? { type: "tool", name: toolChoice.name, ...single } : { type: CHOICES[toolChoice.kind], ...single };
-}
-
-/** `none` is missing: the provider does not think unless asked. */
-const EFFORTS: Readonly<Record<string, string>> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "xhigh" };
-
-function effortOf(effort: string | undefined): Json {
-  const named = effort === undefined || !Object.hasOwn(EFFORTS, effort) ? undefined : EFFORTS[effort];
-  return named === undefined ? {} : { effort: named };
 }
 
 function formatOf(format: AnswerFormat | undefined, model: string): Json {

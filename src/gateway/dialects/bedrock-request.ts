@@ -1,6 +1,6 @@
 import { claudeToolChoice, limitsOf } from "./anthropic-request.ts";
 import { type Chat, refuseLogprobs, type Tool, type ToolChoice, type Turn, withJsonInstruction } from "./chat.ts";
-import { claudeStops, samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
+import { claudeCallId, claudeEffort, claudeStops, samplingOf, takesSchemas } from "./claude-models.ts";
 import { claudeSchema } from "./claude-schema.ts";
 import type { Part } from "./parts.ts";
 import type { Thought } from "./thoughts.ts";
@@ -59,14 +59,14 @@ function turnBlocks(turn: Turn, blocks: Blocks): readonly Json[] {
   if (turn.role === "tool") {
     // Results themselves have no cache points.
     const content = resultOf(unmarked(turn.parts), blocks);
-    return [{ toolResult: { toolUseId: turn.callId, content } }, ...cachePoints(...turn.parts)];
+    return [{ toolResult: { toolUseId: claudeCallId(turn.callId), content } }, ...cachePoints(...turn.parts)];
   }
   if (turn.role === "user") return turn.parts.flatMap(blocks);
   return inOrder(turn).flatMap((said) => {
     if (said.kind === "thought") return [thoughtBlock(said.thought)];
     if (said.kind === "part") return blocks(said.part);
-    const { id: toolUseId, name, input } = said.call;
-    return [{ toolUse: { toolUseId, name, input } }, ...cachePoints(said.call)];
+    const { id, name, input } = said.call;
+    return [{ toolUse: { toolUseId: claudeCallId(id), name, input } }, ...cachePoints(said.call)];
   });
 }
 
@@ -134,14 +134,16 @@ function documentName(name: string | undefined, number: number): string {
   return `${plain.trim().slice(0, 150) || "document"} ${number}`;
 }
 
-const hasCalls = ({ turns }: Chat): boolean =>
-  turns.some((turn) => turn.role === "tool" || (turn.role === "assistant" && turn.calls.length > 0));
+/** Tools that were called before, which the API wants to know as long as messages have their calls: their schemas are lost. */
+const calledTools = ({ turns }: Chat): readonly Tool[] =>
+  [...new Set(turns.flatMap((turn) => (turn.role === "assistant" ? turn.calls.map(({ name }) => name) : [])))].map((name) => ({ name }));
 
 function toolConfigOf(chat: Chat, model: string): Json | undefined {
-  const { tools, toolChoice } = chat;
+  const { toolChoice } = chat;
+  const tools = chat.tools.length === 0 ? calledTools(chat) : chat.tools;
   if (toolChoice?.kind === "none") {
     // The API has no field for it; without tools the model calls none, but earlier calls need the tools.
-    if (hasCalls(chat))
+    if (calledTools(chat).length > 0)
       throw new UntranslatableError("tool_choice: this provider cannot be prevented from calling tools that were called before");
     return undefined;
   }
@@ -177,8 +179,10 @@ const outputOf = (schema: Json): Json => ({
 const EFFORTS: readonly (readonly [RegExp, (effort: string, model: string) => Json])[] = [
   [
     /(?:^|[./])anthropic\./,
-    (effort, model) =>
-      effort === "none" || WITHOUT_EFFORT.test(model) ? {} : { output_config: { effort: effort === "minimal" ? "low" : effort } },
+    (asked, model) => {
+      const effort = claudeEffort(asked, model);
+      return effort === undefined ? {} : { output_config: { effort } };
+    },
   ],
   [
     /(?:^|[./])amazon\.nova-(?!micro|lite|pro|premier)/,

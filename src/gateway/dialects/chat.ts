@@ -88,7 +88,8 @@ export function readChat(value: unknown): Chat {
     stop: readStop(body),
     choices: body.number("n") ?? 1,
     effort: body.optionalText("reasoning_effort"),
-    user: body.optionalText("user"),
+    // OpenAI has replaced its first name of it.
+    user: body.optionalText("user") ?? body.optionalText("safety_identifier"),
     tier: body.optionalText("service_tier"),
     logprobs: body.boolean("logprobs") === true ? (body.number("top_logprobs") ?? 0) : undefined,
     stream: body.boolean("stream") ?? false,

@@ -1,12 +1,29 @@
+import { callIdFor } from "#gateway/http/identifiers.ts";
+
 /**
  * What Anthropic's models accept, by their names at Anthropic and at the clouds. Names are compared with the older models: one that is
  * not known counts as the newest, because each generation has rejected more than the one before it.
  */
 
+/** An id of a tool call as Anthropic and Bedrock accept it. */
+export const claudeCallId = (id: string): string => callIdFor(id, /^[A-Za-z0-9_-]{1,64}$/, 32);
+
 const isClaude = (model: string): boolean => model.includes("claude");
 
 /** Older models, which reject the effort field. */
-export const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
+const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
+
+/** The first models with the field, which reject its highest levels. */
+const WITHOUT_XHIGH = /claude-(?:opus-4[-.][56]|sonnet-4[-.]6)/;
+const WITHOUT_MAX = /claude-opus-4[-.]5/;
+
+/** The model's name of an effort, by OpenAI's names; undefined without one: the provider does not think unless asked (`none`). */
+export function claudeEffort(effort: string | undefined, model: string): string | undefined {
+  if (effort === undefined || WITHOUT_EFFORT.test(model)) return undefined;
+  if (effort === "minimal") return "low";
+  if ((effort === "xhigh" && WITHOUT_XHIGH.test(model)) || (effort === "max" && WITHOUT_MAX.test(model))) return "high";
+  return /^(?:low|medium|high|xhigh|max)$/.test(effort) ? effort : undefined;
+}
 
 const WITHOUT_SCHEMAS = /claude-(?:instant|v?[23]|opus-4(?![-.][1-9](?!\d))|(?:sonnet|haiku)-4(?![-.][5-9](?!\d)))/;
 /** Whether the model follows a JSON schema strictly, in its answer and in its tools. */

@@ -1,5 +1,5 @@
 import { anthropicAnswer, anthropicError } from "./anthropic-answer.ts";
-import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
+import { anthropicHeaders, anthropicRequest, wholeMark } from "./anthropic-request.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
 import { bedrockAnswer, bedrockError } from "./bedrock-answer.ts";
 import { bedrockRequest } from "./bedrock-request.ts";
@@ -20,7 +20,7 @@ const ANTHROPIC: Dialect = {
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },
   requestHeaders: anthropicHeaders,
-  request: anthropicRequest,
+  request: (chat, model) => ({ ...anthropicRequest(chat, model), ...wholeMark(chat) }),
   answer: anthropicAnswer,
   error: anthropicError,
   stream: (facts) => new AnthropicStream(facts),

@@ -34,7 +34,7 @@ function generationConfig(chat: Chat, model: string): Json {
   const presencePenalty = body.number("presence_penalty");
   const frequencyPenalty = body.number("frequency_penalty");
   const topK = body.number("top_k");
-  const thinkingConfig = ownThinking(body) ?? (effort === undefined ? undefined : thinkingOf(effort, model));
+  const thinkingConfig = ownThinking(body, model) ?? (effort === undefined ? undefined : thinkingOf(effort, model));
   const modalities = body.list("modalities") ?? [];
   return {
     ...(chat.tokensMax === undefined ? {} : { maxOutputTokens: chat.tokensMax }),
@@ -56,7 +56,15 @@ function generationConfig(chat: Chat, model: string): Json {
 }
 
 /** Thinking tokens for the effort levels of OpenAI. */
-const THINKING_TOKENS: Readonly<Record<string, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576 };
+const THINKING_TOKENS: Readonly<Record<string, number>> = {
+  none: 0,
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
 
 /** Models of the third and later generations have levels instead of budgets; those other than `flash` lack some of them, the first one two. */
 const LEVELS: Readonly<Record<string, readonly [flash: string, others: string, first: string]>> = {
@@ -66,6 +74,7 @@ const LEVELS: Readonly<Record<string, readonly [flash: string, others: string, f
   medium: ["medium", "medium", "high"],
   high: ["high", "high", "high"],
   xhigh: ["high", "high", "high"],
+  max: ["high", "high", "high"],
 };
 
 const levelsOf = (model: string): 0 | 1 | 2 => (model.includes("flash") ? 0 : /gemini-3-pro/.test(model) ? 2 : 1);
@@ -102,22 +111,23 @@ function thinkingOf(effort: string, model: string): Json | undefined {
 const extrasOf = (body: Reader): Json | undefined => objectOf(body.object("extra_body")?.["google"]) ?? objectOf(body.raw("google"));
 
 /** Thinking in Google's terms, or in Anthropic's, in which clients of both write it. */
-function ownThinking(body: Reader): Json | undefined {
+function ownThinking(body: Reader, model: string): Json | undefined {
   const own = objectOf(extrasOf(body)?.["thinking_config"]);
   if (own !== undefined) return Object.fromEntries(Object.entries(own).map(([name, value]) => [camelCase(name), value]));
   const thinking = body.object("thinking");
-  if (thinking?.["type"] === "disabled") return { thinkingBudget: 0 };
+  if (thinking?.["type"] === "disabled") return thinkingOf("none", model);
   const budget = thinking?.["budget_tokens"];
-  return typeof budget === "number" ? { thinkingBudget: budget, includeThoughts: true } : undefined;
+  return typeof budget === "number" && isThinking(model) ? { thinkingBudget: budget, includeThoughts: true } : undefined;
 }
 
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 function contentsOf(turns: readonly Turn[], model: string): readonly Json[] {
   const contents: { readonly role: "user" | "model"; readonly parts: Json[] }[] = [];
-  for (const turn of turns) {
+  for (const [i, turn] of turns.entries()) {
     const role = turn.role === "assistant" ? "model" : "user";
-    const parts = turnParts(turn, model);
+    const isFirst = turns[i - 1]?.role !== "assistant";
+    const parts = turnParts(turn, model, isFirst);
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     // Results of parallel calls must be adjacent.
@@ -127,10 +137,18 @@ function contentsOf(turns: readonly Turn[], model: string): readonly Json[] {
   return contents;
 }
 
-function turnParts(turn: Turn, model: string): readonly Json[] {
+/** Google's own value for calls that another model made: it stands for a signature, which its third generation demands. */
+const UNSIGNED = "skip_thought_signature_validator";
+
+/** Of calls at once, only the first is signed. */
+function turnParts(turn: Turn, model: string, isFirst: boolean): readonly Json[] {
   if (turn.role === "tool") return resultParts(turn, model);
   if (turn.role === "user") return turn.parts.map(partOf);
-  const calls = turn.calls.map(({ id, name, input, signature }) => ({ functionCall: { id, name, args: input }, ...signed(signature) }));
+  const unsigned = isFirst && isThird(model) ? UNSIGNED : undefined;
+  const calls = turn.calls.map(({ id, name, input, signature }, i) => ({
+    functionCall: { id, name, args: input },
+    ...signed(signature ?? (i === 0 ? unsigned : undefined)),
+  }));
   return [...saidParts(turn), ...calls];
 }
 

@@ -91,11 +91,15 @@ export function signatureIn(of: Reader): string | undefined {
 // linear: pumped
 const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,/i;
 
+/** Names that clients write and providers refuse, with the registered ones. */
+const MEDIA_TYPE_NAMES: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg", "application/x-pdf": "application/pdf" };
+const mediaTypeFor = (name: string): string => (Object.hasOwn(MEDIA_TYPE_NAMES, name) ? (MEDIA_TYPE_NAMES[name] as string) : name);
+
 function readAddress(from: Reader, key: string): Part {
   const url = from.text(key);
   // Only the beginning of a long image is matched.
   const head = DATA_URL.exec(url.slice(0, 256));
-  if (head !== null) return { kind: "bytes", mediaType: (head[1] ?? "").toLowerCase(), data: url.slice(head[0].length) };
+  if (head !== null) return { kind: "bytes", mediaType: mediaTypeFor((head[1] ?? "").toLowerCase()), data: url.slice(head[0].length) };
   if (/^(?:https?|gs):\/\//i.test(url)) return { kind: "link", url };
   return from.refuse(key, "must be an http(s) URL or a data URL with a media type and base64");
 }

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { anthropicRequest } from "./anthropic-request.ts";
 import { bedrockRequest } from "./bedrock-request.ts";
 import { readChat } from "./chat.ts";
+import { dialectOf } from "./dialects.ts";
 import { googleRequest } from "./google-request.ts";
+import { objectOf, objectsOf } from "#gateway/http/json.ts";
+import { mistralFields } from "#gateway/providers/mistral-fields.ts";
 
 const USER = { role: "user", content: "hello" };
 const MARK = { type: "ephemeral" };
@@ -128,4 +131,92 @@ test("models on Bedrock that may call one tool at once get the choice in one fie
   }
   assert.equal(bedrock({ tools, tool_choice: "none", parallel_tool_calls: false }, "amazon.nova-pro-v1:0")["toolConfig"], undefined);
   assert.throws(() => bedrock({ tools, parallel_tool_calls: false }, "amazon.nova-pro-v1:0"), /parallel_tool_calls/);
+});
+
+const TURNS_WITH_CALL = [
+  USER,
+  { role: "assistant", content: null, tool_calls: [{ id: "functions.f:0", type: "function", function: { name: "f", arguments: "{}" } }] },
+  { role: "tool", tool_call_id: "functions.f:0", content: "4" },
+];
+
+test("ids of calls that another maker's model made are replaced by ids that the provider accepts, equally in call and result", () => {
+  const idsIn = (value: unknown): readonly string[] =>
+    [...JSON.stringify(value).matchAll(/"(?:id|tool_use_id|toolUseId|tool_call_id)":"([^"]*)"/g)].map(([, id = ""]) => id);
+  for (const [sent, form] of [
+    [anthropic({ messages: TURNS_WITH_CALL }), /^[A-Za-z0-9_-]{1,64}$/],
+    [bedrock({ messages: TURNS_WITH_CALL }), /^[A-Za-z0-9_-]{1,64}$/],
+    [mistralFields({ messages: TURNS_WITH_CALL }), /^[A-Za-z0-9]{9}$/],
+  ] as const) {
+    const [call = "", result] = idsIn(sent);
+    assert.match(call, form);
+    assert.equal(result, call);
+  }
+  const own = JSON.parse(JSON.stringify(TURNS_WITH_CALL).replaceAll("functions.f:0", "toolu_01A-b"));
+  assert.deepEqual(idsIn(anthropic({ messages: own })), ["toolu_01A-b", "toolu_01A-b"]);
+});
+
+test("calls without a signature have Google's stand-in for the generation that demands one, and only the first of calls at once", () => {
+  const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "{}" } });
+  const messages = [
+    USER,
+    { role: "assistant", content: null, tool_calls: [call("a"), call("b")] },
+    { role: "tool", tool_call_id: "a", content: "1" },
+    { role: "tool", tool_call_id: "b", content: "2" },
+  ];
+  const signatures = (model: string): readonly unknown[] =>
+    objectsOf(objectsOf(google({ messages }, model)["contents"])[1]?.["parts"]).map((part) => part["thoughtSignature"]);
+  assert.deepEqual(signatures("gemini-3-pro-preview"), ["skip_thought_signature_validator", undefined]);
+  assert.deepEqual(signatures("gemini-2.5-flash"), [undefined, undefined]);
+});
+
+test("the highest efforts become those that each model has", () => {
+  for (const [model, effort, sent] of [
+    ["claude-opus-4-5", "xhigh", "high"],
+    ["claude-opus-4-5", "max", "high"],
+    ["claude-opus-4-6", "xhigh", "high"],
+    ["claude-opus-4-6", "max", "max"],
+    ["claude-opus-4-7", "xhigh", "xhigh"],
+  ] as const) {
+    assert.deepEqual(anthropic({ reasoning_effort: effort }, model)["output_config"], { effort: sent }, `${model} ${effort}`);
+    const further = bedrock({ reasoning_effort: effort }, `anthropic.${model}-v1:0`)["additionalModelRequestFields"];
+    assert.deepEqual(further, { output_config: { effort: sent } });
+  }
+  assert.deepEqual(google({ reasoning_effort: "max" }, "gemini-3-pro-preview")["generationConfig"], {
+    thinkingConfig: { thinkingLevel: "high", includeThoughts: true },
+  });
+});
+
+test("thinking in Anthropic's terms reaches each Gemini generation as it accepts it", () => {
+  const config = (type: string, model: string): unknown =>
+    objectOf(google({ thinking: { type, budget_tokens: 2000 } }, model)["generationConfig"])?.["thinkingConfig"];
+  assert.deepEqual(config("disabled", "gemini-3-pro-preview"), { thinkingLevel: "low" });
+  assert.deepEqual(config("disabled", "gemini-2.5-pro"), { thinkingBudget: 128 });
+  assert.deepEqual(config("disabled", "gemini-2.5-flash"), { thinkingBudget: 0 });
+  assert.deepEqual([config("disabled", "gemini-2.0-flash"), config("enabled", "gemini-2.0-flash")], [undefined, undefined]);
+});
+
+test("tools that were called before are named to Bedrock, which refuses their calls otherwise", () => {
+  const config = objectOf(bedrock({ messages: TURNS_WITH_CALL })["toolConfig"]);
+  assert.deepEqual(config?.["tools"], [{ toolSpec: { name: "f", inputSchema: { json: { type: "object", properties: {} } } } }]);
+  assert.equal(bedrock({})["toolConfig"], undefined);
+});
+
+test("names of OpenAI's fields and media types that changed are read in both forms", () => {
+  assert.deepEqual(anthropic({ safety_identifier: "s" })["metadata"], { user_id: "s" });
+  const image = { type: "image_url", image_url: { url: "data:image/jpg;base64,AAAA" } };
+  const sent = JSON.stringify(anthropic({ messages: [{ role: "user", content: [image] }] }));
+  assert.match(sent, /"media_type":"image\/jpeg"/);
+});
+
+test("a mark on the whole request reaches Anthropic, but not the clouds", () => {
+  const chat = asked({ cache_control: MARK });
+  const sent = (provider: string, model: string) => dialectOf(provider, model)?.request(chat, model)["cache_control"];
+  assert.deepEqual(sent("anthropic", "claude-opus-4-5"), MARK);
+  assert.equal(sent("google-vertex-ai", "claude-opus-4-5"), undefined);
+});
+
+test("Mistral gets OpenAI's fields by its names, and none that it refuses", () => {
+  const sent = mistralFields({ model: "m", max_completion_tokens: 5, seed: 7, user: "u", store: false, stream_options: {}, n: 1 });
+  assert.deepEqual(sent, { model: "m", max_tokens: 5, random_seed: 7, stream_options: {}, n: 1 });
+  assert.deepEqual(mistralFields({ max_completion_tokens: 5, max_tokens: 6 }), { max_tokens: 6 });
 });

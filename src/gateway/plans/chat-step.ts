@@ -8,7 +8,6 @@ import { requestAddressOf, type Upstream } from "#gateway/providers/providers.ts
 import type { RequestOptions } from "#gateway/request/request-options.ts";
 import { MODEL_CHARACTERS_MAX } from "#gateway/request/request-model.ts";
 import { stepOf, type StepSpec } from "./steps.ts";
-import { OPENAI_USAGE } from "#gateway/usage/usage-formats.ts";
 import { readChat } from "#gateway/dialects/chat.ts";
 import { createChatAnswer, createWholeAnswer } from "#gateway/dialects/chat-answer.ts";
 import type { Dialect } from "#gateway/dialects/dialect.ts";
@@ -85,9 +84,8 @@ function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, rest: str
   const isAlike = provider.compat !== undefined || provider.chatPaths.has("/chat/completions");
   const place = isAlike ? requestAddressOf(upstream, own.rest) : undefined;
   if (place === undefined) return "aig_invalid_provider";
-  const bytes = Buffer.from(JSON.stringify({ ...chat, model: own.model }));
-  const usage = provider.compat === undefined ? provider.usage : OPENAI_USAGE;
-  const told = { ...upstream, provider: { ...provider, usage, isAlwaysTelling: false } };
+  const bytes = Buffer.from(JSON.stringify({ ...(provider.fields?.(chat) ?? chat), model: own.model }));
+  const told = { ...upstream, provider: { ...provider, isAlwaysTelling: false } };
   const headers = withKey(rules.toProvider(request.headers), keyHeaderOf(provider.name), {});
   return stepOf({ index, upstream: told, place, ...own, method: request.method, options, headers, body: { kind: "whole", bytes } });
 }

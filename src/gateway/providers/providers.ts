@@ -1,6 +1,7 @@
 import { withoutEnd } from "#kernel/trim.ts";
 import {
   ANTHROPIC_USAGE,
+  AZURE_USAGE,
   BEDROCK_USAGE,
   COHERE_USAGE,
   GOOGLE_USAGE,
@@ -14,6 +15,8 @@ import {
   XAI_USAGE,
 } from "#gateway/usage/usage-formats.ts";
 import { AZURE_MODEL, azurePath } from "./azure-path.ts";
+import { mistralFields } from "./mistral-fields.ts";
+import type { Json } from "#gateway/http/json.ts";
 
 /** The address of one request at a provider with an address per region or customer. */
 export interface RequestAddress {
@@ -69,6 +72,8 @@ export interface Provider {
    * sufficient.
    */
   readonly compat?: (asked: CompatRequest) => CompatRequest | undefined;
+  /** The body of a request of OpenAI's shape as the provider accepts it, if it refuses some fields. */
+  readonly fields?: (body: Json) => Json;
   /** Finds the address in the path; undefined if the path has none. */
   readonly place?: (rest: string) => RequestAddress | undefined;
   /** Describes the form of such a path in error messages. */
@@ -156,7 +161,7 @@ const ROWS: readonly Provider[] = [
     baseAddress: "https://openai.azure.com",
     versionSegment: "v1",
     chatPaths: NONE,
-    usage: OPENAI_USAGE,
+    usage: AZURE_USAGE,
     isAskedForUsage: true,
     // The provider's own clients write `/{resource}/openai/deployments/{deployment}/…` or `/{resource}/openai/v1/…`.
     modelInPath: AZURE_MODEL,
@@ -186,7 +191,7 @@ const ROWS: readonly Provider[] = [
     },
     pathForm: "/bedrock-runtime/{region}/…",
   },
-  telling("mistral", "https://api.mistral.ai/v1"),
+  { ...telling("mistral", "https://api.mistral.ai/v1"), fields: mistralFields },
   alike("groq", "https://api.groq.com/openai/v1"),
   {
     name: "cohere",

@@ -21,6 +21,11 @@ export interface Usage {
   readonly searches?: number | null;
   /** The answer's service tier, as the provider names it, in lower case. */
   readonly tier?: string | null;
+  /** How fast and where the provider computed the answer, as it names both, if that has a price. */
+  readonly speed?: string | null;
+  readonly geo?: string | null;
+  /** The model by the answer, if requests name it in the customer's words. */
+  readonly model?: string | null;
   /** US dollars, if the provider reports the cost of the answer. */
   readonly toldCost?: number | null;
 }
@@ -34,8 +39,8 @@ export interface UsageShape {
   readonly isCountedAtEnd?: boolean;
   /** Reads the object under one of the keys. */
   read(usage: ReportedUsage): Usage;
-  /** The service tier, if answers have it beside the counts; takes a whole answer or event. */
-  readonly tierOf?: (answer: ReportedUsage) => unknown;
+  /** Members that answers have beside the counts, and a reader of a whole answer or event that has one of them. */
+  readonly beside?: { readonly keys: readonly string[]; read(answer: ReportedUsage): Partial<Usage> };
 }
 
 export type ReportedUsage = Readonly<Record<string, unknown>>;
@@ -62,8 +67,8 @@ const dollars = (value: unknown): number | null =>
 
 const TIER_CHARACTERS_MAX = 64;
 
-/** The tier is a word, or an object with the word as its `type`. */
-export const tierName = (value: unknown): string | null => {
+/** A tier or another word of the provider is a text, or an object with the word as its `type`. */
+const tierName = (value: unknown): string | null => {
   const name = within(value, "type") ?? value;
   return typeof name === "string" && name.length <= TIER_CHARACTERS_MAX ? name.toLowerCase() : null;
 };
@@ -80,10 +85,12 @@ function outOf(into: number | null, out: number | null, thoughts: number | null,
 
 const withThoughts = (out: number, thoughts: number | null): number => (thoughts !== null && thoughts > out ? out + thoughts : out);
 
+const openAiTier = (answer: ReportedUsage): string | null => tierName(within(answer["response"], "service_tier") ?? answer["service_tier"]);
+
 /** Chat completions and embeddings have one set of names, responses another, and speech sessions a third. */
 export const OPENAI_USAGE: UsageShape = {
   keys: ["usage"],
-  tierOf: (answer) => within(answer["response"], "service_tier") ?? answer["service_tier"],
+  beside: { keys: ["service_tier"], read: (answer) => ({ tier: openAiTier(answer) }) },
   read: (usage) => {
     const inDetails = usage["prompt_tokens_details"] ?? usage["input_tokens_details"] ?? usage["input_token_details"];
     const outDetails = usage["completion_tokens_details"] ?? usage["output_tokens_details"] ?? usage["output_token_details"];
@@ -102,6 +109,15 @@ export const OPENAI_USAGE: UsageShape = {
       tokensImageCacheRead: tokens(within(within(inDetails, "cached_tokens_details"), "image_tokens")),
       tokensImageOut: tokens(within(outDetails, "image_tokens")),
     };
+  },
+};
+
+/** The same with the model: requests name a deployment, which has any name. */
+export const AZURE_USAGE: UsageShape = {
+  ...OPENAI_USAGE,
+  beside: {
+    keys: ["service_tier", "model"],
+    read: (answer) => ({ tier: openAiTier(answer), model: tierName(within(answer["response"], "model") ?? answer["model"]) }),
   },
 };
 
@@ -156,6 +172,8 @@ export const ANTHROPIC_USAGE: UsageShape = {
       tokensReasoning: tokens(within(usage["output_tokens_details"], "thinking_tokens")),
       searches: tokens(within(usage["server_tool_use"], "web_search_requests")),
       tier: tierName(usage["service_tier"]),
+      speed: tierName(usage["speed"]),
+      geo: tierName(usage["inference_geo"]),
     };
   },
 };
@@ -208,7 +226,10 @@ const ofTtl = (details: unknown, ttl: string): number | null =>
 /** Models of several makers: their own formats, and that of Converse. */
 export const BEDROCK_USAGE: UsageShape = {
   keys: ["usage"],
-  tierOf: (answer) => answer["serviceTier"] ?? answer["service_tier"],
+  beside: {
+    keys: ["service_tier", "serviceTier"],
+    read: (answer) => ({ tier: tierName(answer["serviceTier"] ?? answer["service_tier"]) }),
+  },
   read: (usage) => {
     if (tokens(usage["inputTokens"]) === null && tokens(usage["outputTokens"]) === null) return ANTHROPIC_USAGE.read(usage);
     return {

@@ -1,6 +1,6 @@
 import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
-import { NO_USAGE, tierName, type ReportedUsage, type Usage, type UsageShape } from "./usage-formats.ts";
+import { NO_USAGE, type ReportedUsage, type Usage, type UsageShape } from "./usage-formats.ts";
 import { parseJson } from "#gateway/http/json.ts";
 
 /** Bytes kept of an incomplete event or of a long answer: usage is near its end. */
@@ -101,29 +101,27 @@ export class UsageReader {
         hasFound = true;
       }
     }
-    const { tierOf } = this.#shape;
-    if (!hasFound || tierOf === undefined) return;
-    const answer = answerWithTier(bytes, this.#mode === "events");
-    const tier = answer === undefined ? null : tierName(tierOf(answer));
-    if (tier !== null) this.#usage = { ...this.#usage, tier };
+    const { beside } = this.#shape;
+    if (!hasFound || beside === undefined) return;
+    const answer = answerWith(beside.keys, bytes, this.#mode === "events");
+    if (answer !== undefined) this.#usage = merged(this.#usage, beside.read(answer));
   }
 }
 
 /** Later values replace earlier ones. */
-function merged(known: Usage, told: Usage): Usage {
+function merged(known: Usage, told: Partial<Usage>): Usage {
   const later = Object.entries(told).filter(([, value]) => value !== null && value !== undefined);
   return { ...known, ...Object.fromEntries(later) };
 }
 
-const TIER_KEYS = ['service_tier"', 'serviceTier"'].map((key) => Buffer.from(key));
 const COLON = Buffer.from(":");
 
 /**
- * The answer, or the last event, with its service tier; parsed as a whole, because repeated parts of the request may have
+ * The answer, or the last event, with one of the keys; parsed as a whole, because repeated parts of the request may have
  * such a key too.
  */
-function answerWithTier(bytes: Buffer, isEvents: boolean): ReportedUsage | undefined {
-  const at = Math.max(...TIER_KEYS.map((key) => bytes.lastIndexOf(key)));
+function answerWith(keys: readonly string[], bytes: Buffer, isEvents: boolean): ReportedUsage | undefined {
+  const at = Math.max(...keys.map((key) => bytes.lastIndexOf(`"${key}"`)));
   if (at < 0) return undefined;
   if (!isEvents) return parsed(bytes, 0, bytes.length);
   const lineEnd = bytes.indexOf(LF, at);
