@@ -16,6 +16,7 @@ export const BUILT_PATTERNS: readonly BuiltPatterns[] = [
   { file: "src/rules/detectors/personal/iban.ts", how: "loaded" },
   { file: "src/rules/detectors/secrets/secret-row.ts", how: "loaded" },
   { file: "src/rules/detectors/secrets/secrets-further.ts", how: "loaded" },
+  { file: "src/rules/detectors/secrets/secrets-kept.ts", how: "loaded" },
   { file: "src/rules/detectors/secrets/secrets-named.ts", how: "loaded" },
   { file: "src/rules/detectors/secrets/secrets.ts", how: "loaded" },
   { file: "src/rules/detectors/checks/separators.ts", how: "loaded" },

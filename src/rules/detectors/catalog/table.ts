@@ -18,6 +18,7 @@ import { COMMUNICATION_SECRETS } from "#rules/detectors/secrets/secrets-communic
 import { DATA_SECRETS } from "#rules/detectors/secrets/secrets-data.ts";
 import { DEVELOPMENT_SECRETS } from "#rules/detectors/secrets/secrets-development.ts";
 import { FURTHER_SECRETS } from "#rules/detectors/secrets/secrets-further.ts";
+import { KEPT_SECRETS } from "#rules/detectors/secrets/secrets-kept.ts";
 import { NAMED_SECRETS } from "#rules/detectors/secrets/secrets-named.ts";
 import { OBSERVABILITY_SECRETS } from "#rules/detectors/secrets/secrets-observability.ts";
 import { PAYMENT_SECRETS } from "#rules/detectors/secrets/secrets-payment.ts";
@@ -47,6 +48,7 @@ export const DETECTORS: readonly Detector[] = [
     ...OBSERVABILITY_SECRETS,
     ...PAYMENT_SECRETS,
     ...FURTHER_SECRETS,
+    ...KEPT_SECRETS,
     ...GENERAL_SECRETS,
   ]),
 ];
