@@ -146,7 +146,7 @@ const BINARY_SHARE = 20;
 export function kindOfType(type: string): "form" | "multipart" | "json" | "xml" | null {
   if (type === "application/x-www-form-urlencoded") return "form";
   if (type.startsWith("multipart/")) return "multipart";
-  if (/json/.test(type)) return "json";
+  if (/json|^application\/csp-report$/.test(type)) return "json";
   return /[/+]xml/.test(type) ? "xml" : null;
 }
 

@@ -5,7 +5,7 @@ export const isJsx = (text: string): boolean => !OTHER_HANDLER.test(text);
 
 /** Nothing may follow the bracket that ends a function, since HTML would read it as more of the script. */
 const OTHER_HANDLER =
-  /[ /"'`]on[a-z]{3,25} ?=(?! ?(?:""|''|["'] ?return false;? ?["']|["'] ["'])(?:[ />]|$)| ?\{ ?(?:async )?(?:\([a-z_, {}[\]:]{0,60}\)|[a-z_$]{1,30}) ?=>| ?\{ ?[a-z_.$]{1,30} ?\}(?:[ >]|\/>|$)| ?\{ ?[a-z_.$]{0,30}$)/;
+  /[ /"'`]on[a-z]{3,25} ?=(?! ?(?:""|''|["'] ?return false;? ?["']|["'] ["']|" ?(?:this\.onerror ?= ?null ?; ?)?this\.(?:style\.display ?= ?'none'|src ?= ?'(?:https?:\/)?\/[\w./:-]{1,200}') ?;? ?"|" ?(?:window\.print|history\.back)\(\) ?;? ?")(?:[ />]|$)| ?\{ ?(?:async )?(?:\([a-z_, {}[\]:]{0,60}\)|[a-z_$]{1,30}) ?=>| ?\{ ?[a-z_.$]{1,30} ?\}(?:[ >]|\/>|$)| ?\{ ?[a-z_.$]{0,30}$)/;
 
 const ACTIVE =
   /<(?:iframe|frame|frameset|object|embed|applet|base|meta|isindex|xml|xss|layer|ilayer|bgsound|portal|foreignobject|animate|set|animatetransform|animatemotion)[ /]/;
@@ -128,6 +128,28 @@ export function asksDatabase(text: string): boolean {
   );
 }
 
+/** A query of GraphQL may name a variable like an operator of a database: `query x($where: filter!) { list(where: $where) { id } }`. */
+export function declaresWhere(text: string, isFound: (rest: string) => boolean): boolean {
+  if (text.length > TRACE_BYTES_MAX || !/^\s{0,20}(?:query|mutation|subscription)\b[^({]{0,80}\(/.test(text.slice(0, 200))) return false;
+  const rest = text.replace(/\$where(?= ?: ?\[?[a-z_]\w{0,80}[!\] ,)=])|: ?\$where(?=[ ,)}\]])/g, "");
+  return rest !== text && !isFound(rest);
+}
+
+/** A whole filter of a directory, as its administrators write it: entries of a class, or members of a group. */
+export function isDirectoryFilter(given: string): boolean {
+  const text = given.trim();
+  if (text.length > 1024 || !/^\(.{1,1000}\)$/s.test(text)) return false;
+  if (/^\(memberof=cn=[\w .,=-]{1,200}\)$/.test(text)) return true;
+  if (!/\((?:objectclass|objectcategory)=[a-z]/.test(text) || /\)\s{0,8}[^\s()]|[^\s()]\(|\x00|\(\)/.test(text.replace(/\([&|!]/g, "(")))
+    return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "(") depth++;
+    else if (text[at] === ")" && --depth <= 0 && at < text.length - 1) return false;
+  }
+  return depth === 0;
+}
+
 /** A sentence with a whole filter in it; what breaks out of a filter has a bracket without its partner. */
 export function quotesFilter(text: string): boolean {
   if (text.length > 1024) return false;
@@ -206,3 +228,12 @@ export function isPublicType(text: string): boolean {
 const PUBLIC_TYPE =
   // linear: at most 8192 bytes (longer texts are cut)
   /<!doctype (?:html|svg|math|plist|wml) public ["']-\/\/(?:w3c|apple|wapforum|ietf)\/\/[^"'<>]{1,80}["'] ?(?:["']https?:\/\/(?:www\.)?(?:w3\.org|apple\.com|wapforum\.org)\/[^"'<>]{1,200}["'] ?)?>|<!doctype html public ?>/;
+
+/**
+ * Values that only report what another program logged, asked a database or was sent: exporters of OpenTelemetry, Loki's and Sentry's clients
+ * and browsers send them, and only the collector of that protocol knows their names.
+ */
+export const isReported = (part: string, name: string): boolean => part === "http.request.body.raw" && REPORTED.test(name);
+
+const REPORTED =
+  /^(?:resource(?:Logs|Spans|Metrics)\.(?:resource|scope(?:Logs|Spans|Metrics))\.[\w.]{0,120}[vV]alue|streams\.(?:values|stream\.\w{1,60})|exception\.values\.(?:value|stacktrace\.frames\.\w{1,40})|breadcrumbs\.(?:values\.)?(?:message|data\.\w{1,40})|contexts\.trace\.data\.db\.\w{1,40}|csp-report\.(?:document-uri|blocked-uri|referrer|source-file|script-sample|original-policy))$/;

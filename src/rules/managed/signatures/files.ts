@@ -1,7 +1,7 @@
 import { charge } from "#rules/budget.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { isInternalAddress } from "./internal-address.ts";
-import { namesSystemFile } from "./system-files.ts";
+import { isSharedFile, namesSystemFile } from "./system-files.ts";
 import { ANYWHERE, ARGUMENTS, COOKIES, FILES, HEADERS, INPUT, PATH, UPLOADS } from "./places.ts";
 import type { Signature } from "./signature.ts";
 
@@ -230,7 +230,10 @@ const INCLUSION: readonly SignatureRow[] = [
     title: "Local file inclusion: file names that suggest secrets",
     pattern: String.raw`^/(?:[\w.-]{1,40}/){0,4}(?:\.(?:env(?:\.[a-z]{1,12})?|htaccess|htpasswd|ds_store|git-credentials|pgpass|my\.cnf|dockercfg)|web\.config|phpinfo\.php|server-status|actuator/(?:env|heapdump|configprops|jolokia))$|^classpath\*?:[^ ]{1,80}\.(?:properties|ya?ml|xml)$|^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:[\w-]{1,40}\.xml$|web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz|tar|7z|rar)(?:\.(?:gz|bz2|xz))?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
     targets: INPUT | HEADERS | PATH,
-    unless: isExample,
+    unless: (path) =>
+      isExample(path) ||
+      isSharedFile(path) ||
+      /\/(?:dump|backup|database|db)-(?:tool|plugin|manager|client|guide|app|utils?|master|main|v\d[\d.]{0,8})\.zip$/.test(path),
     needs: [
       "/run/",
       "/tmp/",
@@ -281,6 +284,7 @@ const REQUESTS: readonly SignatureRow[] = [
     slug: "ssrf-metadata",
     title: "Server-side request forgery: cloud metadata",
     pattern: String.raw`(?:169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|metadata/(?:instance|v1\.json|v1/)|100\.100\.100\.200|fd00:ec2::254|\[::ffff:a9fe:a9fe\]|0xa9fea9fe|2852039166|025177524776|latest/(?:meta-data|user-data|dynamic/instance-identity)|computemetadata/v1|instance-data\.ec2)`,
+    unless: (text) => /^\/?(?:[a-z]{2,20} ){0,6}169\.254\.169\.254(?: [a-z]{2,20}){1,8}\??$/.test(text),
     targets: INPUT | HEADERS | PATH,
     hits: [
       "http://169.254.169.254/latest/meta-data/",

@@ -5,7 +5,8 @@ import { createLiteralAutomaton } from "./literal-automaton.ts";
 import { READ } from "./normalise.ts";
 import { eachPiece } from "./pieces.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
-import type { Reading, Signature } from "./signature.ts";
+import { isReported } from "./benign-work.ts";
+import type { AttackCategory, Reading, Signature } from "./signature.ts";
 import { type Group, requiredGroups } from "./required-groups.ts";
 import { createTextTest, type Spots, type TextTest } from "./text-test.ts";
 
@@ -36,6 +37,9 @@ const PLACES_MAX = 16;
 
 /** Readings that are searched separately; the other ones are covered by the text without line breaks. */
 const LOOKED_THROUGH = ["sql", "path", "shell"] as const;
+
+/** Kinds of attacks that a program runs by writing them to its log, or by reading the document. */
+const RUN_BY_LOGS: ReadonlySet<AttackCategory> = new Set(["java", "nodejs", "protocol", "upload"]);
 
 const HITS_MAX = 100;
 
@@ -71,10 +75,11 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   const groups = signatures.map(groupsOf);
   const literals = [...new Set(groups.flat(2))];
   const numbers = new Map(literals.map((literal, number) => [literal, number]));
-  const asked: readonly AskedRow[] = signatures.map(({ targets, reading }, number) => ({
+  const asked: readonly AskedRow[] = signatures.map(({ targets, reading, category }, number) => ({
     number,
     targets,
     reading,
+    isQuoted: !RUN_BY_LOGS.has(category),
     groups: groups[number]!.map((group) => group.map((literal) => numbers.get(literal)!)),
   }));
   // The plain reading is searched for all rows, another one for its own rows only.
@@ -103,6 +108,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     const spots = new Map<Reading, Map<string, Spots>>();
     let texts: Map<number, Texts> | null = null;
     const look = (text: string, target: number, reading: (typeof LOOKED_THROUGH)[number] | "plain", place: Place, lines = text): void => {
+      const reported = isReported(place.part, place.name);
       charge(text.length * (reading === "plain" ? LOOK_STEPS : OTHER_LOOK_STEPS) + PIECE_STEPS);
       const serial = ++looks;
       let founds = 0;
@@ -112,7 +118,8 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
         lastLooks[literal] = serial;
         for (const row of rows[literal]!)
           // A reading that changes nothing was tested already.
-          if ((row.targets & target) !== 0 && (row.reading === reading || reading === "plain")) found.push(row);
+          if ((row.targets & target) !== 0 && !(reported && row.isQuoted) && (row.reading === reading || reading === "plain"))
+            found.push(row);
       };
       const automaton = automata.get(reading)!;
       if (text.length > LONG_BYTES_MIN) {
@@ -210,6 +217,8 @@ interface AskedRow {
   readonly number: number;
   readonly targets: number;
   readonly reading: Reading;
+  /** Whether values that only report a request may contain it. */
+  readonly isQuoted: boolean;
   readonly groups: readonly (readonly number[])[];
 }
 

@@ -15,8 +15,10 @@ const QUOTES = ["'", '"'] as const;
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
   const begin = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
-  const text = begin.replace(QUOTED_PERCENT, " % ");
-  if (beginsStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return leavesString(given);
+  const text = withoutNamedCalls(begin.replace(QUOTED_PERCENT, " % "));
+  if (beginsStatement(text) || isFilter(text) || isChoice(text)) return leavesString(given);
+  // Only separators are between its quotes.
+  if (isFormula(text)) return leavesString(text.replace(/"[ &,;.:/()+-]{0,6}"/g, " "));
   // A quote that a program escapes once more ends the string all the same.
   if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
   if (COLUMN_AND_TRUTH.test(text) || injectsPlain(text) || (!quotesOnlySigns(text) && QUOTES.some((quote) => injectsQuoted(text, quote))))
@@ -64,7 +66,9 @@ const isFilter = (text: string): boolean =>
 
 /** Spreadsheets have formulas with queries in them. */
 const isFormula = (text: string): boolean =>
-  /^=(?:query|filter|arrayformula|importrange|vlookup|xlookup|index|sumifs?|countifs?|if|iferror|ifs)\(/.test(text) &&
+  /^=(?:query|filter|arrayformula|importrange|vlookup|xlookup|hlookup|index|match|sum|sumifs?|count|counta|countifs?|average|if|iferror|ifs|and|or|not|concat|concatenate|textjoin|join|hyperlink|text|left|right|mid|substitute|unique|sort|sortn|lower|upper|trim|len|search|find|regexmatch|regexextract|regexreplace|choose|switch|image|split|round|min|max|date)\(/.test(
+    text,
+  ) &&
   text.trimEnd().endsWith(")") &&
   !/--|#|\/\*/.test(text);
 
@@ -88,6 +92,21 @@ function injectsFarAway(text: string): boolean {
 
 /** A sign in quotes before words: whatever it ends and begins again, the words are in a text as before. */
 const QUOTED_PERCENT = / ['"]%['"] (?=[a-z]{2,20} [a-z]{2,20}\b)/g;
+
+/**
+ * Without the calls that a text only names. A call that is in quotes as a whole, as in a search, is a string in any statement, or stands
+ * between two without an operator. Two names behind a call are of a title: SQL has one at most.
+ */
+export const withoutNamedCalls = (text: string): string =>
+  text.includes("sleep") ? text.replace(QUOTED_CALL, " % ").replace(TITLE, " ") : text;
+
+const QUOTED_CALL =
+  // linear: pumped
+  /(?<=^|[ ~=:(])(["'])sleep ?\( ?\d{1,4} ?\)\1(?=[ ,)]|$)/g;
+
+const TITLE =
+  // linear: at its beginning only
+  /^[ /]?sleep ?\( ?\d{1,4} ?\) (?!(?:and|or|xor|as|from|where|union|order|group|having|limit|into|like|rlike|is|in|not|between|div|mod|procedure|for|regexp|collate)\b)[a-z]{3,20} (?!(?:and|or|xor|as|from|where|union|order|group|having|limit|into|like|rlike|is|in|not|between|div|mod|procedure|for|regexp|collate)\b)[a-z]{3,20}(?= |$)/;
 
 const OVERLAP = 512;
 /** A sign that every text that continues after a quote or a number contains, and few documents. */

@@ -2,7 +2,7 @@ import { compileRegexTest } from "#rules/regex/regex.ts";
 import { withoutComments } from "./normalise.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { isSentence } from "./sentence.ts";
-import { injectsSql, isStatement } from "./sql-injection.ts";
+import { injectsSql, isStatement, withoutNamedCalls } from "./sql-injection.ts";
 import type { Signature } from "./signature.ts";
 
 const QUOTES = ["'", '"', "`"];
@@ -22,6 +22,36 @@ const unitesStatements = (text: string): boolean =>
   (text.length <= 1024 &&
     // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
     /^[a-z][a-z ]{0,60} select [^'"();#\\]{1,200} union (?:all |distinct )?select [^'"();#\\-]{1,200}$/.test(text));
+
+/** A question, which does not run one. */
+const namesProcedure = (text: string): boolean =>
+  text.length <= 1024 &&
+  // linear: at most 1024 bytes (longer texts are not tested)
+  /^\/?(?:[a-z]{2,20} ){0,8}(?:xp_cmdshell|sp_configure|sp_executesql)(?: [a-z]{2,20}){1,8}\??$/.test(text) &&
+  !/\bexec/.test(text);
+
+const SECOND_STATEMENT = String.raw`['")0-9] ?; ?(?:select |insert into |update [a-z0-9_."\[\]]{1,40} set |delete from |drop (?:table|database|schema|view|user|procedure) |create (?:table|user|database|function|or replace) |alter (?:table|user|database) |truncate (?:table )?|exec(?:ute)? |declare @|shutdown\b|grant |call [a-z_.]{1,60} ?\(|if (?:not|\(?select|is_)|iif ?\(|select ?\(|backup database |set (?:global|session|@|names|role|local|password) ?|begin (?:execute|dbms_|declare|raise)|attach database |show (?:tables|databases|schemas|variables|grants|columns|processlist)|pragma [a-z_]|prepare [a-z]|handler [a-z]{1,40} (?:open|read)|rename table |flush (?:tables|privileges|logs)|revoke |lock tables |copy [a-z_]{1,40} (?:from|to) |do \$\$|merge into |replace into |load data |vacuum\b|reset (?:role|master)|kill \d|use (?:master|mysql|information_schema)\b)`;
+const secondStatements = compileRegexTest(SECOND_STATEMENT, 10_000_000);
+
+/** Containers start with a script whose last command replaces it: `sleep 10; exec nginx -g 'daemon off;'`. */
+function startsServer(text: string): boolean {
+  if (text.length > 65_536) return false;
+  const rest = text.replace(STARTED, "; ");
+  return rest !== text && !secondStatements.test(rest);
+}
+
+const STARTED =
+  /; ?exec (?:nginx|node|java|python3?|gunicorn|uvicorn|npm|bundle|php-fpm|su-exec|gosu|tini|env|supervisord|redis-server|catalina\.sh) (?=[-/.a-z"$])/g;
+
+const DELAY = String.raw`(?:(?:^|[^.a-z0-9_])sleep ?\( ?(?:\d{1,9}(?:\.\d{1,6})? ?(?:[)*+/,;'"-]|$)|\(|@|if|__)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`;
+const delays = compileRegexTest(DELAY, 10_000_000);
+
+/** A call that a text only names. */
+function namesDelay(text: string): boolean {
+  if (/^\s{0,20}[{[<]/.test(text.slice(0, 30)) || text.length > 65_536) return false;
+  const rest = withoutNamedCalls(text);
+  return rest !== text && !delays.test(rest);
+}
 
 const ROWS: readonly SignatureRow[] = [
   {
@@ -73,8 +103,8 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-stacked",
     title: "SQL injection: a second statement",
-    pattern: String.raw`['")0-9] ?; ?(?:select |insert into |update [a-z0-9_."\[\]]{1,40} set |delete from |drop (?:table|database|schema|view|user|procedure) |create (?:table|user|database|function|or replace) |alter (?:table|user|database) |truncate (?:table )?|exec(?:ute)? |declare @|shutdown\b|grant |call [a-z_.]{1,60} ?\(|if (?:not|\(?select|is_)|iif ?\(|select ?\(|backup database |set (?:global|session|@|names|role|local|password) ?|begin (?:execute|dbms_|declare|raise)|attach database |show (?:tables|databases|schemas|variables|grants|columns|processlist)|pragma [a-z_]|prepare [a-z]|handler [a-z]{1,40} (?:open|read)|rename table |flush (?:tables|privileges|logs)|revoke |lock tables |copy [a-z_]{1,40} (?:from|to) |do \$\$|merge into |replace into |load data |vacuum\b|reset (?:role|master)|kill \d|use (?:master|mysql|information_schema)\b)`,
-    unless: isStatement,
+    pattern: SECOND_STATEMENT,
+    unless: (text) => isStatement(text) || startsServer(text),
     needs: [";"],
     hits: [
       "1; drop table users",
@@ -91,12 +121,14 @@ const ROWS: readonly SignatureRow[] = [
       "'hello'; drop by on Monday",
       "(at 5); set the table",
       "'a'; show me more",
+      "sleep 10; exec nginx -g 'daemon off;'",
     ],
   },
   {
     slug: "sqli-time",
     title: "SQL injection: time delays",
-    pattern: String.raw`(?:(?:^|[^.a-z0-9_])sleep ?\( ?(?:\d{1,9}(?:\.\d{1,6})? ?(?:[)*+/,;'"-]|$)|\(|@|if|__)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`,
+    pattern: DELAY,
+    unless: namesDelay,
     needs: ["sleep", "benchmark", "waitfor", "dbms_", "randomblob", "generate_series"],
     hits: [
       "1 and sleep(5)",
@@ -106,7 +138,7 @@ const ROWS: readonly SignatureRow[] = [
       "(select(0)from(select(sleep(15)))v)",
       "dbms_pipe.receive_message('a',5)",
     ],
-    misses: ["how to sleep (better)", "benchmark (2024)", "waitfor it"],
+    misses: ["how to sleep (better)", "benchmark (2024)", "waitfor it", 'summary ~ "sleep(5)" and status != done'],
   },
   {
     slug: "sqli-schema",
@@ -156,6 +188,7 @@ const ROWS: readonly SignatureRow[] = [
     title: "SQL injection: stored procedures that access the operating system",
     pattern: String.raw`\b(?:xp_(?:cmdshell|dirtree|fileexist|regread|regwrite|servicecontrol|availablemedia|subdirs)|sp_(?:executesql|oacreate|oamethod|configure|addextendedproc|makewebtask|password)|sys_(?:exec|eval))\b`,
     needs: ["xp_", "sp_", "sys_e"],
+    unless: namesProcedure,
     hits: ["'; exec master..xp_cmdshell 'dir'", "exec sp_executesql N'select'", "select sys_eval('id')"],
     misses: ["exp_cmd", "sp_hello", "windows xp_theme"],
   },

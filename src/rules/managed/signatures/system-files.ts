@@ -11,9 +11,16 @@ export function namesSystemFile(text: string): boolean {
   const begin = text.slice(0, PATH_BYTES_MAX);
   const from = /^(?:[a-z0-9_]{1,20}[=:]|file:(?:\/\/)?)?[~."'/\x00]{0,64}/.exec(begin)![0].length;
   const rest = begin.slice(from);
+  if (isSharedFile(text)) return false;
   // A person's own settings, as questions name them.
   if (/^~\/\.(?:bashrc|bash_profile|profile|zshrc|vimrc)$/.test(text.trim())) return false;
   return (from > 0 && !/\s/.test(rest.trim()) && SYSTEM_FILES.some((files) => files.test(rest))) || KNOWN_FILE.test(begin);
+}
+
+/** A file that a container has under the same path as its host: `/etc/localtime:/etc/localtime:ro`. */
+export function isSharedFile(text: string): boolean {
+  const [outside = "", inside, mode = "ro", ...more] = text.trim().split(":", 5);
+  return outside.startsWith("/") && outside === inside && /^r[ow]$/.test(mode) && more.length === 0;
 }
 
 const PATH_BYTES_MAX = 1024;
@@ -33,7 +40,7 @@ const SYSTEM_FILES: readonly RegExp[] = [
     "(?:proc|sys)/(?:self|version|cpuinfo|meminfo|cmdline|environ|mounts|net/|sched_debug|stat|interrupts|modules|filesystems|ioports|partitions|swaps|kernel|[0-9]{1,7}/)",
   ),
   files(
-    "var/(?:log|adm|apache2?|cpanel|local|mysql|www/(?:logs?|conf|mgr|[^ ]{0,60}\\.(?:ht|log))|run/(?:secrets|utmp)|lib/(?:mysql|php|mlocate|postgresql)|mail/|spool/|webmin/)",
+    "var/(?:log(?!s?/[a-z0-9_-]{1,40}/(?!access|error|exim|samba|audit|sa\\d|log\\.)[a-z0-9_-]{1,40}\\.log$)|log/(?:apache|httpd|nginx|lighttpd|mysql|mariadb|postgres|samba|audit|exim|squid|tomcat|cups|mail|syslog|auth|ftp|vsftpd|proftpd|php)[^ ]{0,80}|adm|apache2?|cpanel|local|mysql|www/(?:logs?|conf|mgr|[^ ]{0,60}\\.(?:ht|log))|run/(?:secrets|utmp)|lib/(?:mysql|php|mlocate|postgresql)|mail/|spool/|webmin/)",
   ),
   files(
     "root/\\.[a-z]|home/[a-z0-9._-]{1,32}/\\.(?:ssh|aws|bash|gnupg|kube|docker|netrc|pgpass|my\\.cnf|mysql|psql|sqlite|python_history|npmrc|git|profile|zsh|sh_history|env|mozilla|vnc|rhosts|viminfo|azure|gcloud|config/(?:gcloud|gh|rclone)|local/share/keyrings|subversion|s3cfg|ht|pypirc|m2/settings)|\\.?(?:bash_(?:profile|history|logout|rc)|bashrc)$",

@@ -7,14 +7,14 @@ const ROWS: readonly SignatureRow[] = [
     slug: "xss-script-tag",
     title: "Cross-site scripting: a script element",
     pattern: String.raw`<[ /]{0,2}(?:[a-z]{1,10}:)?s\W{0,3}cript(?:[ />\x00-\x1f;+]|$|[^a-z0-9 ]{1,3}[a-z]{2,20} ?=)|<[ /]{0,2}script[^a-z0-9.,)? -]`,
-    unless: (text) => isKnownScript(text) || namesElement(text),
+    unless: (text) => isKnownScript(text) || namesElement(text) || /^ ?<script> ?$/.test(text),
     hits: [
       "<script>alert(1)</script>",
       '<p>x</p><script src="https://evil.example/x.js"></script>',
       '"><SCRIPT SRC=//evil.example/x.js>',
       "%3Cscript%3Ealert(1)%3C/script%3E",
       "&lt;script&gt;alert(1)",
-      "\\u003cscript\\u003e",
+      "\\u003cscript\\u003ealert(1)",
       "＜script＞alert(1)",
     ],
     misses: ["a script for the play", "<scripture>", "use JavaScript <3"],
@@ -133,6 +133,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "xss-dom-value",
     title: "Cross-site scripting: a script as a value",
     pattern: String.raw`^[^ ]{0,80}\b(?:document(?: ?\.|\[ ?["'${"`"}]?)(?:cookie|write|domain|location|body)|(?:window|self|top|parent|this|globalthis|frames) ?\[ ?["'${"`"}/+]|window\.(?:location|name)|localstorage\.getitem|string\.fromcharcode ?\(|eval ?\( ?(?:atob|string|name|location|unescape|["'${"`"}(])|(?:settimeout|setinterval) ?\( ?["'${"`"}]?(?:alert|eval|document|location)|constructor ?\. ?constructor ?\(|\[["']constructor["']\])|^[^ ]{0,40}['"${"`"})}] ?[-+;,*/|&] ?\(?(?:document|window|self|top|parent|eval|location|import) ?[.(\[=]`,
+    unless: (text) => /^ ?(?:document\.(?:cookie|location|body)|window\.(?:location|name)|localstorage\.getitem)(?:\(\))? ?$/.test(text),
     needs: [
       "document",
       "window",
@@ -151,7 +152,7 @@ const ROWS: readonly SignatureRow[] = [
       "import",
     ],
     hits: [
-      "document.cookie",
+      "x=document.cookie",
       "'-document.write(1)-'",
       "eval(atob('YWxlcnQ='))",
       "String.fromCharCode(88,83)",
