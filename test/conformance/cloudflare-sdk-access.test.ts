@@ -200,6 +200,14 @@ test("memberships: list, get and update work, and the last owner cannot be remov
   assert.deepEqual(await all(client.memberships.list({ status: "pending" })), []);
 });
 
+test("user.organizations: the caller lists its accounts and shows one", async () => {
+  const [own, ...others] = await all(client.user.organizations.list({ status: "member" }));
+  assert.deepEqual([own?.id, own?.status, others], [account_id, "member", []]);
+  assert.deepEqual(await client.user.organizations.get(account_id), own);
+  assert.deepEqual(await all(client.user.organizations.list({ status: "invited" })), []);
+  await assert.rejects(client.user.organizations.get("0".repeat(32)), Cloudflare.NotFoundError);
+});
+
 test("user.invites: an invited user lists, shows, declines and accepts", async () => {
   const email = "invited@example.com";
   const key = "abcdef0123456789abcdef0123456789abcde";

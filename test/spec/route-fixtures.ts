@@ -220,6 +220,8 @@ const makeFixtures = (
   "account-tokens-update": { body: token(accountId) },
   "account-tokens-delete": {},
   "account-tokens-roll": {},
+  "user-organizations-list": {},
+  "user-organizations-get": {},
   "user-invites-list": {},
   "user-invites-get": {},
   // The planted caller is a member already.

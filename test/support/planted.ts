@@ -209,6 +209,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         override_id: ABSENT,
         member_id: ABSENT,
         invite_id: membership.id,
+        organization_id: membership.account.id,
         accelerator_id: ABSENT,
         ...pageShield.ids,
         image_id: images.image_id,

@@ -8,6 +8,7 @@ import { createInvitationMail } from "./invitation-mail.ts";
 import { createInvitations, type Invitations } from "./invitations.ts";
 import { createOrganizationInvites, type OrganizationInvites } from "./organization-invites.ts";
 import { createUserInvites, type UserInvites } from "./user-invites.ts";
+import { createUserOrganizations, type UserOrganizations } from "./user-organizations.ts";
 import { createOrganizations, type Organizations } from "./organizations.ts";
 
 /** Invitations to accounts, and accounts under their older name. */
@@ -16,6 +17,7 @@ export interface Members {
   readonly organizations: Organizations;
   readonly organizationInvites: OrganizationInvites;
   readonly userInvites: UserInvites;
+  readonly userOrganizations: UserOrganizations;
   readonly accelerators: Accelerators;
 }
 
@@ -41,6 +43,7 @@ export function createMembers(deps: MembersDeps): Members {
     organizations: createOrganizations({ store, accounts }),
     organizationInvites: createOrganizationInvites({ store, clock, accounts, members, invitations }),
     userInvites: createUserInvites({ store, clock, memberships }),
+    userOrganizations: createUserOrganizations(store),
     accelerators: createAccelerators({ store, clock }),
   };
 }

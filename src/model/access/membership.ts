@@ -41,6 +41,23 @@ export const Membership = Type.Object({
 });
 export type Membership = Static<typeof Membership>;
 
+/** The same membership as older clients know it, by its account (shape after the OpenAPI document). */
+export const UserOrganization = Type.Object({
+  id: Type.String({ maxLength: 32 }),
+  name: Type.String(),
+  roles: Type.Array(Type.String()),
+  status: Type.Enum(["member", "invited"]),
+});
+export type UserOrganization = Static<typeof UserOrganization>;
+
+export const UserOrganizationList = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 100 })),
+  status: Type.Optional(Type.Enum(["member", "invited"])),
+  order: Type.Optional(Type.Enum(["id", "name", "status"])),
+  direction: Type.Optional(Type.Enum(["asc", "desc"])),
+});
+export type UserOrganizationList = Static<typeof UserOrganizationList>;
+
 export const MembershipUpdate = Type.Object({ status: Type.Enum(["accepted", "rejected"]) });
 export type MembershipUpdate = Static<typeof MembershipUpdate>;
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
-import { Membership, MembershipList, MembershipUpdate } from "#model/access/membership.ts";
+import { Membership, MembershipList, MembershipUpdate, UserOrganization, UserOrganizationList } from "#model/access/membership.ts";
 import { UserInvite } from "#model/access/user-invite.ts";
 
 const READ = ["Memberships Read", "Memberships Write"] as const;
@@ -53,6 +53,30 @@ export const MEMBERSHIP_ROUTES: readonly Route[] = [
     result: Type.Object({ id: Type.String() }),
     paging: "one",
     handler: ({ control, call, params }) => control.access.memberships.remove(call, params.membership_id),
+  }),
+  route({
+    method: "GET",
+    path: "/user/organizations",
+    id: "user-organizations-list",
+    summary: "List the calling user's accounts, as older clients do",
+    scope: "user",
+    permissions: READ,
+    query: UserOrganizationList,
+    result: UserOrganization,
+    paging: "page",
+    per_page: { default: 20, max: 50, min: 5 },
+    handler: ({ control, call, query, page }) => control.userOrganizations.list(call, query, page),
+  }),
+  route({
+    method: "GET",
+    path: "/user/organizations/:organization_id",
+    id: "user-organizations-get",
+    summary: "Show one of the calling user's accounts",
+    scope: "user",
+    permissions: READ,
+    result: UserOrganization,
+    paging: "one",
+    handler: ({ control, call, params }) => control.userOrganizations.get(call, params.organization_id),
   }),
   route({
     method: "GET",
