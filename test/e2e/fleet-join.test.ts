@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { createServer as createPlainServer, request } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -74,6 +74,18 @@ test(
     const path = `/cdn-cgi/imagedelivery/${accountHash(world.account)}/none/public`;
     await eventually(async () => (await statusOf(new URL(path, node.ready.http))) === 404);
 
+    // A node has no database, and commands say so.
+    const onNode = (...args: readonly string[]) => execute(process.execPath, [SELVEDGE, ...args, "--data", dataDir]);
+    await assert.rejects(onNode("nodes"), /is that of the node fra-1, which has no database: use a machine with the role control/);
+    await assert.rejects(onNode("doctor", "--rebuild"), /is that of the node fra-1, which has no database/);
+    // Its exit code tells of the machine, too.
+    const { stdout: report } = await onNode("doctor", "--json").catch((error: { readonly stdout: string }) => error);
+    const { findings } = JSON.parse(report) as { readonly findings: readonly { readonly what: string; readonly finding: string }[] };
+    const found = new Map(findings.map(({ what, finding }) => [what, finding]));
+    assert.match(found.get("node") ?? "", /^fra-1 \(edge\) of control at https:/);
+    assert.match(found.get("bus") ?? "", /accepts connections$/);
+    assert.deepEqual([found.has("permissions"), found.has("last backup")], [false, false]);
+
     // Commands that use the API take the authority as well.
     const api = `${origin}/client/v4`;
     const list = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<{ readonly stdout: string }> =>
@@ -106,6 +118,28 @@ test(
       );
   },
 );
+
+test("join says which server did not answer as control does, and whether the token still counts", { skip }, async (t) => {
+  let [status, body] = [200, "<html>another server</html>"];
+  const other = createPlainServer((asked, answer) => {
+    asked.resume();
+    answer.writeHead(status).end(body);
+  }).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  const origin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const dataDir = fleetDirectory(t, "nowhere");
+  const joined = () => execute(process.execPath, [SELVEDGE, "join", origin, "sn1.token", "--data", dataDir]);
+  await assert.rejects(joined(), /is not a server with the role control: check the URL/);
+  [status, body] = [200, "null"];
+  await assert.rejects(joined(), /is not a server with the role control: check the URL/);
+  status = 404;
+  await assert.rejects(joined(), /does not admit nodes: it is not a server with the role control/);
+  status = 503;
+  await assert.rejects(joined(), /cannot admit nodes now \(HTTP 503\)\. Try again with the same token/);
+  status = 401;
+  await assert.rejects(joined(), /does not accept the token/);
+});
 
 async function statusOf(url: URL): Promise<number> {
   const asked = request(url, { headers: { host: "www.joined.test" }, agent: false });

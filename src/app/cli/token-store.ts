@@ -9,6 +9,7 @@ import type { Store } from "#store/database/store.ts";
 import { withoutCredentials } from "#app/config/config-formats.ts";
 import { type Config, databaseUrl } from "#app/config/config.ts";
 import { DataDirectoryBusy, lockDataDirectory } from "#app/control/data-lock.ts";
+import { readNodeState } from "#app/fleet/node-state.ts";
 import { CliError } from "./outcome.ts";
 
 export interface TokenWork {
@@ -29,12 +30,15 @@ export async function withTokens<T>(config: Config, work: (deps: TokenWork) => P
   let access: Access | undefined;
   let lock: ReturnType<typeof lockDataDirectory> | null = null;
   try {
+    // A database elsewhere may have servers on other machines, whose directories are not here.
+    const isOwn = config.database.url === "";
+    const node = isOwn ? readNodeState(config.data) : null;
+    if (node !== null)
+      throw new CliError(`${config.data} is that of the node ${node.name}, which has no database: use a machine with the role control`);
     if (!(await databaseExists(url)))
       throw new CliError(
         `the database at ${withoutCredentials(url)} does not exist; start the server once, or set its location with --data or --database-url`,
       );
-    // A database elsewhere may have servers on other machines, whose directories are not here.
-    const isOwn = config.database.url === "";
     lock = isOwn ? lockIfFree(config.data) : null;
     if (isOwn && lock === null) refuseOtherVersion(url);
     store = await openStore({ url, clock: systemClock });

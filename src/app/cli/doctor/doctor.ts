@@ -13,6 +13,7 @@ import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { DataDirectoryBusy, lockDataDirectory } from "#app/control/data-lock.ts";
 import { inspectedDatabase } from "#app/control/open-database.ts";
 import { wrongIn } from "#app/control/rebuild-database.ts";
+import { type NodeState, readNodeState } from "#app/fleet/node-state.ts";
 import { clickHouseOf } from "#app/planes/plane-configs.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "#app/cli/config-input.ts";
@@ -41,18 +42,31 @@ export async function doctor(
   if (newHistory && isRebuild)
     throw new CliError("use either --new-history, for a database that you restored, or --rebuild, for one that is lost", EXIT.usage);
   if (!existsSync(config.data)) throw new CliError(`the data directory ${config.data} does not exist`);
+  const node = nodeOf(config.data);
+  if (node !== null && (newHistory || isRebuild))
+    throw new CliError(
+      `${config.data} is that of the node ${node.name}, which has no database: use the directory of a server with control`,
+    );
   const lock = lockOrComplain(config.data, !newHistory && !isRebuild);
   if (lock === null) {
     const server = good("server", "it runs, so its files and ports are not checked");
-    return report(config, [server, ...(await machineFindings(config, { exists: true, keyCheck: null }))]);
+    return report(config, [server, ...(await machineFindings(config, { exists: true, keyCheck: null }, node))]);
   }
   try {
     if (isRebuild) return await rebuild(config);
-    const { findings, database } = await dataFindings(config, newHistory);
-    return report(config, [...findings, ...(await machineFindings(config, database)), ...(await checkPorts(config))]);
+    const { findings, database } = await dataFindings(config, newHistory, node);
+    return report(config, [...findings, ...(await machineFindings(config, database, node)), ...(await checkPorts(config))]);
   } finally {
     giveToOwner(config.data);
     lock.release();
+  }
+}
+
+function nodeOf(data: string): NodeState | null {
+  try {
+    return readNodeState(data);
+  } catch (error) {
+    throw new CliError((error as Error).message);
   }
 }
 
@@ -69,7 +83,7 @@ interface DataFindings {
   readonly database: DatabaseState | null;
 }
 
-async function dataFindings(config: Config, newHistory: boolean): Promise<DataFindings> {
+async function dataFindings(config: Config, newHistory: boolean, node: NodeState | null): Promise<DataFindings> {
   const files = planeFiles(config.data);
   const url = databaseUrl(config);
   const complaints: string[] = [];
@@ -90,6 +104,7 @@ async function dataFindings(config: Config, newHistory: boolean): Promise<DataFi
     await store.renewHistory();
     await store.close();
   }
+  if (node !== null) return { findings, database };
   try {
     const deps = { config, files, lastGood: position, newInstallation: false };
     database = await inspectedDatabase(deps);
@@ -105,11 +120,14 @@ async function dataFindings(config: Config, newHistory: boolean): Promise<DataFi
 const machineFindings = async (
   config: Config,
   database: Pick<DatabaseState, "exists" | "keyCheck"> | null,
+  node: NodeState | null,
 ): Promise<readonly Finding[]> => [
   ...(await checkCounters(config)),
   ...(await checkClickHouse(config)),
-  checkBackup(readLastBackup(config.data), config.backup, systemClock),
-  checkPermissions(planeFiles(config.data).sealKey, database),
+  // A node has no database, and so neither its key nor backups.
+  ...(node === null
+    ? [checkBackup(readLastBackup(config.data), config.backup, systemClock), checkPermissions(planeFiles(config.data).sealKey, database)]
+    : [good("node", `${node.name} (${node.planes.join(", ")}) of control at ${node.control_url ?? "an address that is not known"}`)]),
   ...checkFiles(config.data),
   ...checkBackupDirectory(config.backup),
   checkCertificate(config.tls, systemClock),
@@ -117,7 +135,7 @@ const machineFindings = async (
   checkOpenFiles(),
   checkClock(config.data, systemClock),
   ...(await checkResolvers(config)),
-  ...(await checkBus(config)),
+  ...(await checkBus(config.bus.url || (node?.bus.url ?? ""))),
 ];
 
 const CLICKHOUSE_LIMIT_MS = 5_000;

@@ -51,13 +51,14 @@ export async function checkResolvers({ dns }: Config): Promise<readonly Finding[
 }
 
 /** The bus, if the configuration has one. */
-export async function checkBus({ bus }: Config): Promise<readonly Finding[]> {
-  if (bus.url === "") return [];
-  const url = new URL(bus.url);
+/** `bus`: its URL; empty without one. */
+export async function checkBus(bus: string): Promise<readonly Finding[]> {
+  if (bus === "") return [];
+  const url = new URL(bus);
   const port = Number(url.port || BUS_PORT);
   const failure = await reach(url.hostname.replace(/^\[|\]$/g, ""), port);
   if (failure === null) return [good("bus", `good, ${url.hostname}:${port} accepts connections`)];
-  const cause = `${url.hostname}:${port} of bus.url cannot be reached (${failure}): nodes get no changes`;
+  const cause = `${url.hostname}:${port} of the bus cannot be reached (${failure}): nodes get no changes`;
   return [wrong("bus", cause, "Start that server, let this machine through its firewall, or correct bus.url")];
 }
 

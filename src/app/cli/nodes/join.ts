@@ -91,12 +91,28 @@ async function send(url: URL, root: string | null, body: object, dispatcher: Age
   }
 }
 
+/** Servers refuse a wrong token with 400 and 401; all other answers say nothing about it. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
+const NOT_CONTROL = "is not a server with the role control: check the URL, which has neither a path nor the port of a plane";
+
 async function answerOf(url: URL, response: Response): Promise<JoinAnswer> {
-  if (response.ok) return (await response.json()) as JoinAnswer;
-  await response.body?.cancel();
+  const text = await response.text();
+  if (response.ok) return readAnswer(url, text);
+  if (response.status === 404) throw new CliError(`${url.origin} does not admit nodes: it ${NOT_CONTROL}`);
+  if (!REFUSALS.has(response.status))
+    throw new CliError(`control at ${url.origin} cannot admit nodes now (HTTP ${response.status}). Try again with the same token`);
   throw new CliError(
-    response.status === 404
-      ? `${url.origin} does not admit nodes: it is not a server with the role control`
-      : "control does not accept the token: it is wrong, was used or has expired, or the server has no bus.url. Make another with selvedge node token",
+    "control does not accept the token: it is wrong, was used or has expired, or the server has no bus.url. Make another with selvedge node token",
   );
+}
+
+function readAnswer({ origin }: URL, text: string): JoinAnswer {
+  let answer: Partial<JoinAnswer> | null = null;
+  try {
+    answer = JSON.parse(text) as Partial<JoinAnswer> | null;
+  } catch {
+    // Another server's page.
+  }
+  if (typeof answer?.name === "string" && typeof answer.jwt === "string" && Array.isArray(answer.planes)) return answer as JoinAnswer;
+  throw new CliError(`${origin} ${NOT_CONTROL}`);
 }
