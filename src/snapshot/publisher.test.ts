@@ -56,6 +56,36 @@ test("a replica gets a full copy, then each commit as one delta with old and new
   assert.throws(() => Object.assign(replica.snapshot.get("serial", "a")!, { serial: 9 }), TypeError);
 });
 
+test("a source that fails again and again for one reason is logged once, and again after it has answered", async (t) => {
+  const inner = createTestSource();
+  let reason = "";
+  const reasons: unknown[] = [];
+  let asked = 0;
+  const source = {
+    ...inner,
+    since: async (at: Position) => {
+      asked++;
+      if (reason !== "") throw new Error(reason);
+      return inner.since(at);
+    },
+  };
+  const publisher = createPublisher({ source, log: (_level, _message, fields) => void reasons.push(fields?.["reason"]) });
+  await publisher.start();
+  t.after(() => publisher.close());
+  const look = async (): Promise<void> => {
+    const before = asked;
+    inner.commit([serial("a", before)]);
+    await eventually(() => asked > before);
+  };
+  for (const now of ["away", "away", "away", "full", "", "full"]) {
+    reason = now;
+    await look();
+    await eventually(() => publisher.position()?.rev === inner.position().rev || now !== "");
+  }
+  await eventually(() => reasons.length >= 3);
+  assert.deepEqual(reasons, ["Error: away", "Error: full", "Error: full"]);
+});
+
 test("a source that says how many deltas it gives at once is asked once for each commit, and for more while it has more", async (t) => {
   const inner = createTestSource();
   let asked = 0;

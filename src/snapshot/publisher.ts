@@ -94,11 +94,16 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
       }
     }
   };
+  /** A failure is logged once, not at each of the looks until it is over. */
+  let failing = "";
   const readSafely = oneAtATime(async () => {
     try {
       await read();
+      failing = "";
     } catch (error) {
-      log("error", "reading changes failed; retrying", { reason: String(error) });
+      const reason = String(error);
+      if (reason !== failing) log("error", "reading changes failed; retrying", { reason });
+      failing = reason;
     }
   });
 

@@ -74,6 +74,11 @@ test(
     const path = `/cdn-cgi/imagedelivery/${accountHash(world.account)}/none/public`;
     await eventually(async () => (await statusOf(new URL(path, node.ready.http))) === 404);
 
+    await eventually(async () => {
+      const metrics = await (await fetch(new URL("/metrics", node.ready.ops))).text();
+      return /^selvedge_node_silent_seconds [0-2](\.|$)/m.test(metrics) && /^selvedge_node_behind 0$/m.test(metrics);
+    });
+
     // A node has no database, and commands say so.
     const onNode = (...args: readonly string[]) => execute(process.execPath, [SELVEDGE, ...args, "--data", dataDir]);
     await assert.rejects(onNode("nodes"), /is that of the node fra-1, which has no database: use a machine with the role control/);

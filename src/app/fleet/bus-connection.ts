@@ -29,6 +29,7 @@ export interface BusConnectionDeps {
 const CONNECT_TIMEOUT_MS = 5_000;
 const PING_EVERY_MS = 2_000;
 const RETRY_MS = 1_000;
+const REFUSED = /authorization|authentication/i;
 
 /** An address is named to the check of the certificate: the client of NATS names host names only, and `localhost` would be checked for an address. */
 function tlsOf(url: string, ca: string): TlsOptions {
@@ -70,7 +71,10 @@ export function keepConnected(deps: BusConnectionDeps): BusConnection {
     for (let said = ""; !stopping.signal.aborted;) {
       const reason = await follow().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
       if (stopping.signal.aborted) return;
-      if (reason !== said) log.warn({ reason }, "the bus is not connected; trying again");
+      const advice = REFUSED.test(reason)
+        ? `. The bus does not let ${deps.name} in: it was removed, or the bus has the keys of another installation`
+        : "";
+      if (reason !== said) log.warn({ reason }, `the bus is not connected; trying again${advice}`);
       said = reason;
       await delay(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

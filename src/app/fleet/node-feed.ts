@@ -63,6 +63,8 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
     "selvedge_node_notices_dropped_total",
     "Reports of planes (NOTIFY, pages, default gateways) that found no room while control was away.",
   );
+  const silent = metrics.gauge("selvedge_node_silent_seconds", "Time since this node last heard of control over the bus.");
+  const missing = metrics.gauge("selvedge_node_behind", "Changes of control that this node is known to lack.");
   const notifier = createNodeNotifier({ name: state.name, current: bus.current, dropped });
   return {
     source,
@@ -91,6 +93,8 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
       publisher.onPublished(() => catchUp());
       const tick = async (): Promise<void> => {
         known = await facts().catch(() => known);
+        silent.value = source.silentMs() / 1_000;
+        missing.value = Math.max(0, (source.head()?.rev ?? 0) - (publisher.position()?.rev ?? 0));
         catchUp();
         send();
         if (!isClosed) timer = setTimeout(() => void tick(), REPORT_EVERY_MS).unref();

@@ -30,6 +30,8 @@ export interface BusSource extends FeedSource {
   attach(connection: NatsConnection): void;
   /** The newest revision that control has published; null before the first heartbeat. */
   head(): BusHead | null;
+  /** Time since the newest heartbeat, or since the begin without one. */
+  silentMs(): number;
 }
 
 export interface BusSourceDeps {
@@ -59,6 +61,7 @@ export function createBusSource({ name, key, clock, log, refused, deltaBytesMax 
   let connection: NatsConnection | null = null;
   const window = createDeltaWindow();
   let head: BusHead | null = null;
+  let heardMs = clock.monotonicMs();
   const seen = Promise.withResolvers<void>();
   /** This node's changes differ from control's, although history and revision are the same. */
   let isDiverged = false;
@@ -95,6 +98,7 @@ export function createBusSource({ name, key, clock, log, refused, deltaBytesMax 
       const signed = decodeHead(message.data, key);
       if (!isNewer(signed)) return ignore("a heartbeat is not newer than the one before it");
       head = signed;
+      heardMs = clock.monotonicMs();
     } catch (error) {
       return nack(error, NO_REVISION);
     }
@@ -209,6 +213,7 @@ export function createBusSource({ name, key, clock, log, refused, deltaBytesMax 
       joined.subscribe(HEAD, { callback: (error, message) => void (error === null && onHead(message)) });
     },
     head: () => head,
+    silentMs: () => clock.monotonicMs() - heardMs,
     full: () => noted(readFull()),
     // The last good copy drops deltas that came before it began to read, so a copy must not be older than they are.
     stream: (use) =>
