@@ -202,7 +202,7 @@ test("the bus and the counters cannot be reached", async (t) => {
   await finds(
     t,
     { flags: [`--bus-url=nats://127.0.0.1:${port}`] },
-    /^bus: 127\.0\.0\.1:\d+ of bus\.url cannot be reached \(ECONNREFUSED\): .*\. Start/,
+    /^bus: 127\.0\.0\.1:\d+ of the bus cannot be reached \(ECONNREFUSED\): .*\. Start/,
   );
   await finds(
     t,
