@@ -1,12 +1,11 @@
-import { Button, Switch, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Switch, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { AccessApp, AccessAppWrite, AccessDestination } from "#model/access/access-app.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
-import tools from "../../parts/tools.module.css";
 import { FORM_TYPES, type FormType, TYPE_WORDS, writtenOf } from "./access-app.ts";
 
 interface FormProps {
@@ -37,8 +36,7 @@ export function AccessAppForm({ path, app, onClose }: FormProps) {
   const isBesideField = placeFault !== undefined || ["name", "session_duration"].some((field) => faults[field] !== undefined);
   const isForm = (FORM_TYPES as readonly string[]).includes(type);
   const hasSession = type !== "bookmark";
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const uris = places.split(/[\n,]/).flatMap((line) => line.trim() || []);
     const other = app?.destinations?.filter((destination) => !isPublic(destination)) ?? [];
     // The server derives the domain from the destinations.
@@ -56,79 +54,71 @@ export function AccessAppForm({ path, app, onClose }: FormProps) {
     write.mutate(app ? { method: "PUT", path: `${path}/${app.id}`, body } : { method: "POST", path, body }, { onSuccess: onClose });
   };
   return (
-    <Dialog title={app ? `Change ${app.name ?? app.type}` : "Add an application"} onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        {!app && (
-          <Choice
-            label="Type"
-            value={type as FormType}
-            options={FORM_TYPES.map((one) => [one, TYPE_WORDS[one] ?? one] as const)}
-            description="Terraform and the API add applications of the other types."
-            onChange={setType}
-          />
-        )}
-        <TextInput
-          label="Name"
-          value={name}
-          error={faults["name"]?.message}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          maxLength={256}
-          required
-          data-autofocus
+    <FormDialog
+      title={app ? `Change ${app.name ?? app.type}` : "Add an application"}
+      onClose={onClose}
+      submit={app ? "Save" : "Add the application"}
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      {!app && (
+        <Choice
+          label="Type"
+          value={type as FormType}
+          options={FORM_TYPES.map((one) => [one, TYPE_WORDS[one] ?? one] as const)}
+          description="Terraform and the API add applications of the other types."
+          onChange={setType}
         />
-        {isForm && type === "bookmark" ? (
-          <TextInput
-            label="Address"
-            placeholder="wiki.example.com"
+      )}
+      <TextInput
+        label="Name"
+        value={name}
+        error={faults["name"]?.message}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        maxLength={256}
+        required
+        data-autofocus
+      />
+      {isForm && type === "bookmark" ? (
+        <TextInput
+          label="Address"
+          placeholder="wiki.example.com"
+          value={places}
+          error={placeFault?.message}
+          onChange={({ currentTarget }) => setPlaces(currentTarget.value)}
+          required
+        />
+      ) : (
+        isForm && (
+          <Textarea
+            label="Addresses"
+            description="One a line: a host name, with a path where only a part is meant."
+            placeholder={"app.example.com/admin"}
+            rows={3}
             value={places}
             error={placeFault?.message}
             onChange={({ currentTarget }) => setPlaces(currentTarget.value)}
             required
           />
-        ) : (
-          isForm && (
-            <Textarea
-              label="Addresses"
-              description="One a line: a host name, with a path where only a part is meant."
-              placeholder={"app.example.com/admin"}
-              rows={3}
-              value={places}
-              error={placeFault?.message}
-              onChange={({ currentTarget }) => setPlaces(currentTarget.value)}
-              required
-            />
-          )
-        )}
-        {hasSession && (
-          <TextInput
-            label="Session"
-            description="How long a log-in holds: 30m, 24h."
-            value={session}
-            error={faults["session_duration"]?.message}
-            onChange={({ currentTarget }) => setSession(currentTarget.value)}
-          />
-        )}
-        {isForm && (
-          <Switch
-            label="Show it in the app launcher"
-            checked={isListed}
-            onChange={({ currentTarget }) => setListed(currentTarget.checked)}
-          />
-        )}
-        {write.error && !isBesideField && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            {app ? "Save" : "Add the application"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+        )
+      )}
+      {hasSession && (
+        <TextInput
+          label="Session"
+          description="How long a log-in holds: 30m, 24h."
+          value={session}
+          error={faults["session_duration"]?.message}
+          onChange={({ currentTarget }) => setSession(currentTarget.value)}
+        />
+      )}
+      {isForm && (
+        <Switch label="Show it in the app launcher" checked={isListed} onChange={({ currentTarget }) => setListed(currentTarget.checked)} />
+      )}
+      {write.error && !isBesideField && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,12 +1,13 @@
 import { Button, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { PermissionGroupView, TokenCreated } from "#model/access/token.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { secondsAgo } from "../../api/now.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Fault, Loading, Notice } from "../../parts/page.tsx";
+import { Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import css from "./create-token.module.css";
 import { AddressFields, conditionOf } from "./token-addresses.tsx";
@@ -38,8 +39,7 @@ export function CreateToken({ onClose, preset = [], name: given = "" }: CreatePr
   const write = useWrite<TokenCreated>("/user/tokens");
   const known = (groups.data?.result ?? []).filter(({ scopes }) => !scopes.includes("com.cloudflare.api.user"));
   const names = [...new Set(known.map((group) => group.name))].toSorted();
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (!account) return;
     const policies = (["com.cloudflare.api.account", "com.cloudflare.api.account.zone"] as const)
       .map((scope) => ({
@@ -75,57 +75,51 @@ export function CreateToken({ onClose, preset = [], name: given = "" }: CreatePr
       </Dialog>
     );
   return (
-    <Dialog title="Create a token" onClose={onClose} size={560}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <TextInput
-            label="Name"
-            placeholder="Deploys of the shop"
-            value={name}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-            required
-            data-autofocus
-          />
-          <Choice label="Ends" value={ends} options={ENDS} onChange={setEnds} />
-        </div>
+    <FormDialog
+      title="Create a token"
+      onClose={onClose}
+      size={560}
+      submit="Create the token"
+      onSubmit={submit}
+      isPending={write.isPending}
+      isDisabled={picked.size === 0}
+      error={write.error}
+    >
+      <div className={tools["two"]}>
         <TextInput
-          label={`May do (${picked.size} chosen)`}
-          placeholder="Search: DNS, cache, gateway …"
-          value={search}
-          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          label="Name"
+          placeholder="Deploys of the shop"
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          required
+          data-autofocus
         />
-        {groups.data ? (
-          <ul className={css["groups"]} aria-label="Permissions" tabIndex={0}>
-            {names
-              .filter((one) => one.toLowerCase().includes(search.toLowerCase()))
-              .map((one) => (
-                <li key={one}>
-                  <label>
-                    <input type="checkbox" checked={picked.has(one)} onChange={() => turn(one)} /> {one}
-                    <i>{meaning(one)}</i>
-                  </label>
-                </li>
-              ))}
-          </ul>
-        ) : (
-          <Loading />
-        )}
-        <AddressFields admitted={admitted} refused={refused} onAdmitted={setAdmitted} onRefused={setRefused} />
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={picked.size === 0} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Create the token
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+        <Choice label="Ends" value={ends} options={ENDS} onChange={setEnds} />
+      </div>
+      <TextInput
+        label={`May do (${picked.size} chosen)`}
+        placeholder="Search: DNS, cache, gateway …"
+        value={search}
+        onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      {groups.data ? (
+        <ul className={css["groups"]} aria-label="Permissions" tabIndex={0}>
+          {names
+            .filter((one) => one.toLowerCase().includes(search.toLowerCase()))
+            .map((one) => (
+              <li key={one}>
+                <label>
+                  <input type="checkbox" checked={picked.has(one)} onChange={() => turn(one)} /> {one}
+                  <i>{meaning(one)}</i>
+                </label>
+              </li>
+            ))}
+        </ul>
+      ) : (
+        <Loading />
+      )}
+      <AddressFields admitted={admitted} refused={refused} onAdmitted={setAdmitted} onRefused={setRefused} />
+    </FormDialog>
   );
 }
 

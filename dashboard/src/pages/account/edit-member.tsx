@@ -1,11 +1,10 @@
 import { Button } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { AccountMember, AccountRole } from "#model/access/account-member.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Fault, Notice } from "../../parts/page.tsx";
-import tools from "../../parts/tools.module.css";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { Notice } from "../../parts/page.tsx";
 
 interface EditProps {
   readonly base: string;
@@ -22,8 +21,7 @@ export function EditMember({ base, member, onClose }: EditProps) {
   const [isSure, setSure] = useState(false);
   const write = useWrite<unknown>(`${base}/members`);
   const options = (roles.data?.result ?? member.roles).map(({ id, name }) => [id, name] as const);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate({ method: "PUT", path, body: { roles: [{ id: role }] } }, { onSuccess: onClose });
   };
   const remove = (): void => {
@@ -31,31 +29,26 @@ export function EditMember({ base, member, onClose }: EditProps) {
     else setSure(true);
   };
   return (
-    <Dialog title={member.email} onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <Choice label="Role" value={role} options={options} onChange={setRole} />
-        {isSure && (
-          <Notice tone="warn">
-            {isPending ? "The link stops working." : "The member loses access to this account and its zones at once."}
-          </Notice>
-        )}
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="subtle" color="red" onClick={remove} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            {isSure ? "Yes, remove" : isPending ? "Withdraw the invitation" : "Remove"}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={role === member.roles[0]?.id} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Save the role
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={member.email}
+      onClose={onClose}
+      submit="Save the role"
+      onSubmit={submit}
+      isPending={write.isPending}
+      isDisabled={role === member.roles[0]?.id}
+      error={write.error}
+      actions={
+        <Button variant="subtle" color="red" onClick={remove} loading={write.isPending} loaderProps={{ type: "dots" }}>
+          {isSure ? "Yes, remove" : isPending ? "Withdraw the invitation" : "Remove"}
+        </Button>
+      }
+    >
+      <Choice label="Role" value={role} options={options} onChange={setRole} />
+      {isSure && (
+        <Notice tone="warn">
+          {isPending ? "The link stops working." : "The member loses access to this account and its zones at once."}
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,11 +1,12 @@
 import { Button, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { AccountMember, AccountRole } from "#model/access/account-member.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Fault, Loading, Notice } from "../../parts/page.tsx";
+import { Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 
 /** Invites somebody to the account `base`, and shows the link if the server has sent no e-mail. */
@@ -17,38 +18,22 @@ export function Invite({ base, onClose }: { readonly base: string; readonly onCl
   if (!roles.data) return <Loading />;
   const options = roles.data.result.map(({ id, name }) => [id, name] as const);
   const chosen = role === "" ? (options.at(-1)?.[0] ?? "") : role;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate({ method: "POST", path: `${base}/members`, body: { email: email.trim(), roles: [chosen] } });
   };
   if (write.data !== undefined) return <Invited reply={write.data} onClose={onClose} />;
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="E-mail"
-          type="email"
-          value={email}
-          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-          required
-          data-autofocus
-        />
-        <Choice label="Role" value={chosen} options={options} onChange={setRole} />
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Invite
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog title="Invite somebody" onClose={onClose} submit="Invite" onSubmit={submit} isPending={write.isPending} error={write.error}>
+      <TextInput
+        label="E-mail"
+        type="email"
+        value={email}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <Choice label="Role" value={chosen} options={options} onChange={setRole} />
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,9 @@
-import { Button, Textarea } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Textarea } from "@mantine/core";
+import { useState } from "react";
 import type { Token, TokenCondition } from "#model/access/token.ts";
 import { addressesOf } from "../../api/addresses.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Fault, Notice } from "../../parts/page.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import tools from "../../parts/tools.module.css";
 
 /** The condition of a token; undefined if it has none. */
@@ -61,8 +60,7 @@ export function TokenAddresses({ base, token, onClose }: EditProps) {
   const [admitted, setAdmitted] = useState((token.condition?.request_ip?.in ?? []).join("\n"));
   const [refused, setRefused] = useState((token.condition?.request_ip?.not_in ?? []).join("\n"));
   const write = useWrite<Token>(base);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const { name, not_before, expires_on } = token;
     const policies = token.policies.map(({ effect, resources, permission_groups: groups }) => ({
       effect,
@@ -74,23 +72,16 @@ export function TokenAddresses({ base, token, onClose }: EditProps) {
     write.mutate({ method: "PUT", path: `${base}/${token.id}`, body }, { onSuccess: onClose });
   };
   return (
-    <Dialog title={`Addresses of ${token.name}`} onClose={onClose} size={560}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <AddressFields admitted={admitted} refused={refused} onAdmitted={setAdmitted} onRefused={setRefused} />
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Save
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Addresses of ${token.name}`}
+      onClose={onClose}
+      size={560}
+      submit="Save"
+      onSubmit={submit}
+      isPending={write.isPending}
+      error={write.error}
+    >
+      <AddressFields admitted={admitted} refused={refused} onAdmitted={setAdmitted} onRefused={setRefused} />
+    </FormDialog>
   );
 }

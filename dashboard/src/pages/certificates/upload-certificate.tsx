@@ -1,12 +1,11 @@
-import { Button, Textarea } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Textarea } from "@mantine/core";
+import { useState } from "react";
 import type { CustomCertificate } from "#model/certificates/custom-certificate.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
-import tools from "../../parts/tools.module.css";
 
 const FIELDS = [
   ["certificate", "Certificate", "PEM, the certificate first and then its chain", "-----BEGIN CERTIFICATE-----"],
@@ -20,42 +19,38 @@ export function UploadCertificate({ zone, onClose }: { readonly zone: Zone; read
   const write = useWrite<CustomCertificate>(`/zones/${zone.id}/`);
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
   const isBesideField = FIELDS.some(([name]) => faults[name] !== undefined);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate({ method: "POST", path: `/zones/${zone.id}/custom_certificates`, body: pems }, { onSuccess: onClose });
   };
   return (
-    <Dialog title="Upload a certificate" size={560} onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        {FIELDS.map(([name, label, description, placeholder]) => (
-          <Textarea
-            key={name}
-            label={label}
-            description={description}
-            placeholder={placeholder}
-            rows={6}
-            value={pems[name]}
-            error={faults[name]?.message}
-            onChange={({ currentTarget: { value } }) => setPems((old) => ({ ...old, [name]: value }))}
-            spellCheck={false}
-            autoComplete="off"
-            required
-          />
-        ))}
-        {write.error && !isBesideField && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Upload the certificate
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Upload a certificate"
+      size={560}
+      onClose={onClose}
+      submit="Upload the certificate"
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      {FIELDS.map(([name, label, description, placeholder]) => (
+        <Textarea
+          key={name}
+          label={label}
+          description={description}
+          placeholder={placeholder}
+          rows={6}
+          value={pems[name]}
+          error={faults[name]?.message}
+          onChange={({ currentTarget: { value } }) => setPems((old) => ({ ...old, [name]: value }))}
+          spellCheck={false}
+          autoComplete="off"
+          required
+        />
+      ))}
+      {write.error && !isBesideField && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

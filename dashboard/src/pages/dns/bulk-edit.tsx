@@ -1,9 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
@@ -40,66 +40,67 @@ export function BulkEdit({ zoneId, ids, known, onClose, onDone }: BulkProps) {
     ...(comment === undefined ? {} : { comment }),
   };
   const names = Object.keys(change) as readonly (keyof typeof change)[];
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const patches = [...ids].map((id) => ({ id, ...change }));
     write.mutate({ method: "POST", path: `/zones/${zoneId}/dns_records/batch`, body: { patches } }, { onSuccess: onDone });
   };
   const shown = known.slice(0, SHOWN_MAX);
   return (
-    <Dialog title={`Edit ${count(ids.size)} ${ids.size === 1 ? "record" : "records"}`} onClose={onClose} size={620}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <Choice label="TTL" value={ttl} options={TTLS} onChange={setTtl} />
-          <Choice
-            label="Traffic"
-            value={proxied}
-            options={[
-              ["", "as it is"],
-              ["true", "through the edge"],
-              ["false", "DNS only"],
-            ]}
-            onChange={setProxied}
-          />
-        </div>
-        <TextInput
-          label="Comment"
-          placeholder="as it is"
-          value={comment ?? ""}
-          onChange={({ currentTarget }) => setComment(currentTarget.value === "" ? undefined : currentTarget.value)}
+    <FormDialog
+      title={`Edit ${count(ids.size)} ${ids.size === 1 ? "record" : "records"}`}
+      onClose={onClose}
+      size={620}
+      submit={
+        <>
+          Change {count(ids.size)} {ids.size === 1 ? "record" : "records"}
+        </>
+      }
+      onSubmit={submit}
+      isPending={write.isPending}
+      isDisabled={names.length === 0}
+    >
+      <div className={tools["two"]}>
+        <Choice label="TTL" value={ttl} options={TTLS} onChange={setTtl} />
+        <Choice
+          label="Traffic"
+          value={proxied}
+          options={[
+            ["", "as it is"],
+            ["true", "through the edge"],
+            ["false", "DNS only"],
+          ]}
+          onChange={setProxied}
         />
-        {names.length > 0 && (
-          <div>
-            <p className={tools["label"]}>Changes</p>
-            <ol className={css["diff"]} aria-label="Preview">
-              {shown.flatMap((record) => {
-                const of = (values: object): string =>
-                  `${record.name} ${record.type}  ${names.map((name) => `${name} ${String((values as Record<string, unknown>)[name] ?? "none")}`).join(", ")}`;
-                return [
-                  <li key={`- ${record.id}`} data-action="removed">
-                    {of(record)}
-                  </li>,
-                  <li key={`+ ${record.id}`}>{of(change)}</li>,
-                ];
-              })}
-            </ol>
-            {ids.size > shown.length && <p className={tools["quiet"]}>and {count(ids.size - shown.length)} more records</p>}
-          </div>
-        )}
-        {write.error && (
-          <Notice tone="bad" title="No record was changed">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={names.length === 0} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Change {count(ids.size)} {ids.size === 1 ? "record" : "records"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+      </div>
+      <TextInput
+        label="Comment"
+        placeholder="as it is"
+        value={comment ?? ""}
+        onChange={({ currentTarget }) => setComment(currentTarget.value === "" ? undefined : currentTarget.value)}
+      />
+      {names.length > 0 && (
+        <div>
+          <p className={tools["label"]}>Changes</p>
+          <ol className={css["diff"]} aria-label="Preview">
+            {shown.flatMap((record) => {
+              const of = (values: object): string =>
+                `${record.name} ${record.type}  ${names.map((name) => `${name} ${String((values as Record<string, unknown>)[name] ?? "none")}`).join(", ")}`;
+              return [
+                <li key={`- ${record.id}`} data-action="removed">
+                  {of(record)}
+                </li>,
+                <li key={`+ ${record.id}`}>{of(change)}</li>,
+              ];
+            })}
+          </ol>
+          {ids.size > shown.length && <p className={tools["quiet"]}>and {count(ids.size - shown.length)} more records</p>}
+        </div>
+      )}
+      {write.error && (
+        <Notice tone="bad" title="No record was changed">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,11 +1,11 @@
 import { Button, Switch, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite, type Write } from "../../api/hooks.ts";
 import { useTrial } from "../../api/use-trial.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { hasPriority, RECORD_EXAMPLES, tagsOf, withPriority } from "./record-types.ts";
@@ -54,8 +54,7 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
   const sent: Write = record ? { method: "PATCH", path: `${base}/${record.id}`, body } : { method: "POST", path: base, body };
   const [typed, setTyped] = useState<ReadonlySet<string>>(new Set());
   const trial = useTrial(typed.size > 0 && content.trim() !== "" ? sent : undefined);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate(sent, { onSuccess: onDone });
   };
   /** An error from before is of another text. */
@@ -77,111 +76,110 @@ export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormPro
   const whole = trial.faults[""];
   const types = RECORD_EXAMPLES.some(([known]) => known === type) ? RECORD_EXAMPLES : [...RECORD_EXAMPLES, [type, ""] as const];
   return (
-    <Dialog title={record ? `Edit ${record.type} ${record.name}` : "Add a record"} onClose={onClose} size={520}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <Choice label="Type" value={type} options={types.map(([one]) => [one, one] as const)} onChange={takes("type", setType)} />
-          <TextInput
-            label="Name"
-            placeholder="www, or @ for the zone itself"
-            value={name}
-            onChange={({ currentTarget }) => takes("name", setName)(currentTarget.value)}
-            onBlur={trial.now}
-            error={of("name")}
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-          />
-        </div>
-        <Textarea
-          label="Content"
-          description={type === "CNAME" ? "The name to resolve instead." : undefined}
-          placeholder={types.find(([one]) => one === type)?.[1] ?? ""}
-          value={content}
-          onChange={({ currentTarget }) => takes("content", setContent)(currentTarget.value)}
+    <FormDialog
+      title={record ? `Edit ${record.type} ${record.name}` : "Add a record"}
+      onClose={onClose}
+      size={520}
+      submit={record ? "Save" : "Add the record"}
+      onSubmit={submit}
+      isPending={write.isPending}
+      actions={
+        record && (
+          <Button
+            variant="subtle"
+            color="red"
+            loading={remove.isPending}
+            loaderProps={{ type: "dots" }}
+            onClick={() => remove.mutate({ method: "DELETE", path: `${base}/${record.id}` }, { onSuccess: onDone })}
+          >
+            Delete
+          </Button>
+        )
+      }
+    >
+      <div className={tools["two"]}>
+        <Choice label="Type" value={type} options={types.map(([one]) => [one, one] as const)} onChange={takes("type", setType)} />
+        <TextInput
+          label="Name"
+          placeholder="www, or @ for the zone itself"
+          value={name}
+          onChange={({ currentTarget }) => takes("name", setName)(currentTarget.value)}
           onBlur={trial.now}
-          error={of("content") ?? of("proxied", "content") ?? of("type", "content")}
+          error={of("name")}
           autoComplete="off"
           spellCheck={false}
-          rows={type === "TXT" ? 3 : 1}
-          required
+          data-autofocus
         />
-        <div className={tools["two"]}>
-          <Choice
-            label="TTL"
-            value={ttl}
-            options={TTLS.some(([one]) => one === ttl) ? TTLS : [...TTLS, [ttl, `${ttl} seconds`] as const]}
-            onChange={takes("ttl", setTtl)}
-          />
-          {hasPriority(type) && (
-            <TextInput
-              label="Priority"
-              type="number"
-              value={priority}
-              onChange={({ currentTarget }) => takes("priority", setPriority)(currentTarget.value)}
-              onBlur={trial.now}
-              error={of("priority")}
-            />
-          )}
-        </div>
-        {PROXIABLE.has(type) && (
-          <Switch
-            checked={isProxied}
-            onChange={({ currentTarget }) => setProxied(currentTarget.checked)}
-            label="Send traffic through the edge"
-            description={
-              isProxied
-                ? "Visitors reach the edge, which protects, caches and has the certificate. The edge reaches the origin."
-                : "DNS only: the nameserver answers with the content, and visitors reach it directly."
-            }
-          />
-        )}
-        <TextInput
-          label="Comment"
-          value={comment}
-          onChange={({ currentTarget }) => takes("comment", setComment)(currentTarget.value)}
-          onBlur={trial.now}
-          error={of("comment")}
+      </div>
+      <Textarea
+        label="Content"
+        description={type === "CNAME" ? "The name to resolve instead." : undefined}
+        placeholder={types.find(([one]) => one === type)?.[1] ?? ""}
+        value={content}
+        onChange={({ currentTarget }) => takes("content", setContent)(currentTarget.value)}
+        onBlur={trial.now}
+        error={of("content") ?? of("proxied", "content") ?? of("type", "content")}
+        autoComplete="off"
+        spellCheck={false}
+        rows={type === "TXT" ? 3 : 1}
+        required
+      />
+      <div className={tools["two"]}>
+        <Choice
+          label="TTL"
+          value={ttl}
+          options={TTLS.some(([one]) => one === ttl) ? TTLS : [...TTLS, [ttl, `${ttl} seconds`] as const]}
+          onChange={takes("ttl", setTtl)}
         />
-        {isTagged && (
+        {hasPriority(type) && (
           <TextInput
-            label="Tags"
-            description="Name and value with a colon, several with commas"
-            placeholder="team:web, old"
-            value={tags}
-            onChange={({ currentTarget }) => takes("tags", setTags)(currentTarget.value)}
+            label="Priority"
+            type="number"
+            value={priority}
+            onChange={({ currentTarget }) => takes("priority", setPriority)(currentTarget.value)}
             onBlur={trial.now}
-            error={tagFault !== undefined && of(tagFault, "tags")}
-            autoComplete="off"
-            spellCheck={false}
+            error={of("priority")}
           />
         )}
-        {!write.error && whole && typed.has("content") && <Notice tone="bad">{`${whole.message} (${whole.code})`}</Notice>}
-        {write.error && !placed && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          {record && (
-            <Button
-              variant="subtle"
-              color="red"
-              loading={remove.isPending}
-              loaderProps={{ type: "dots" }}
-              onClick={() => remove.mutate({ method: "DELETE", path: `${base}/${record.id}` }, { onSuccess: onDone })}
-            >
-              Delete
-            </Button>
-          )}
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            {record ? "Save" : "Add the record"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+      </div>
+      {PROXIABLE.has(type) && (
+        <Switch
+          checked={isProxied}
+          onChange={({ currentTarget }) => setProxied(currentTarget.checked)}
+          label="Send traffic through the edge"
+          description={
+            isProxied
+              ? "Visitors reach the edge, which protects, caches and has the certificate. The edge reaches the origin."
+              : "DNS only: the nameserver answers with the content, and visitors reach it directly."
+          }
+        />
+      )}
+      <TextInput
+        label="Comment"
+        value={comment}
+        onChange={({ currentTarget }) => takes("comment", setComment)(currentTarget.value)}
+        onBlur={trial.now}
+        error={of("comment")}
+      />
+      {isTagged && (
+        <TextInput
+          label="Tags"
+          description="Name and value with a colon, several with commas"
+          placeholder="team:web, old"
+          value={tags}
+          onChange={({ currentTarget }) => takes("tags", setTags)(currentTarget.value)}
+          onBlur={trial.now}
+          error={tagFault !== undefined && of(tagFault, "tags")}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+      {!write.error && whole && typed.has("content") && <Notice tone="bad">{`${whole.message} (${whole.code})`}</Notice>}
+      {write.error && !placed && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,15 +1,14 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { useAdding } from "../../api/search.ts";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Badge, Card, Empty, Failed, Fault, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import tools from "../../parts/tools.module.css";
 import { Spend } from "./spend.tsx";
 
 const FIRST = {
@@ -80,35 +79,24 @@ function CreateGateway({ path, onClose }: { readonly path: string; readonly onCl
   const navigate = useNavigate();
   const [id, setId] = useState("");
   const write = useWrite<Gateway>(path);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate(
       { method: "POST", path, body: { id, ...FIRST } },
       { onSuccess: ({ result }) => void navigate({ to: "/gateways/$gateway", params: { gateway: result.id } }) },
     );
   };
   return (
-    <Dialog title="Create a gateway" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          description="It stands in the address: letters, digits, - and _."
-          placeholder="support-bot"
-          value={id}
-          onChange={({ currentTarget }) => setId(currentTarget.value)}
-          error={write.error && <Fault error={write.error} />}
-          required
-          data-autofocus
-        />
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Create
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog title="Create a gateway" onClose={onClose} submit="Create" onSubmit={submit} isPending={write.isPending}>
+      <TextInput
+        label="Name"
+        description="It stands in the address: letters, digits, - and _."
+        placeholder="support-bot"
+        value={id}
+        onChange={({ currentTarget }) => setId(currentTarget.value)}
+        error={write.error && <Fault error={write.error} />}
+        required
+        data-autofocus
+      />
+    </FormDialog>
   );
 }

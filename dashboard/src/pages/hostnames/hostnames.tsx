@@ -1,14 +1,15 @@
 import { Button, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+
 import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
@@ -113,33 +114,28 @@ function AddHostnames({ zone, onClose }: { readonly zone: Zone; readonly onClose
   const client = useQueryClient();
   const [text, setText] = useState("");
   const names = [...new Set(text.split(/\s+/).filter(Boolean))];
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     beginRun(zone.id, names, () => void client.invalidateQueries());
     onClose();
   };
   return (
-    <Dialog title="Add hostnames" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <Textarea
-          label="Hostnames"
-          description="One a line. Each gets a certificate, validated over HTTP."
-          rows={5}
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-          spellCheck={false}
-          required
-          data-autofocus
-        />
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={names.length === 0}>
-            Add {names.length > 1 ? count(names.length) : ""}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add hostnames"
+      submit={names.length > 1 ? `Add ${count(names.length)}` : "Add"}
+      onSubmit={submit}
+      onClose={onClose}
+      isDisabled={names.length === 0}
+    >
+      <Textarea
+        label="Hostnames"
+        description="One a line. Each gets a certificate, validated over HTTP."
+        rows={5}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        spellCheck={false}
+        required
+        data-autofocus
+      />
+    </FormDialog>
   );
 }

@@ -1,13 +1,14 @@
 import { Button, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { ImageKeys } from "#model/images/image-variant.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { useAdding } from "../../api/search.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { Dialog } from "../../parts/modal.tsx";
 import { Card, Empty, Failed, Fault, Loading, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { ImageTabs } from "./image-tabs.tsx";
@@ -107,32 +108,21 @@ export function ImageKeysPage() {
 function CreateKey({ path, onClose }: { readonly path: string; readonly onClose: () => void }) {
   const [name, setName] = useState("");
   const write = useWrite<ImageKeys>(path);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate({ method: "PUT", path: `${path}/${encodeURIComponent(name.trim())}` }, { onSuccess: onClose });
   };
   return (
-    <Dialog title="Create a key" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          description="Such as the program that signs with it."
-          placeholder="shop"
-          value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          error={write.error && <Fault error={write.error} />}
-          required
-          data-autofocus
-        />
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Create
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog title="Create a key" onClose={onClose} submit="Create" onSubmit={submit} isPending={write.isPending}>
+      <TextInput
+        label="Name"
+        description="Such as the program that signs with it."
+        placeholder="shop"
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        error={write.error && <Fault error={write.error} />}
+        required
+        data-autofocus
+      />
+    </FormDialog>
   );
 }

@@ -1,10 +1,10 @@
-import { Button, Switch, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { ImageFit, ImageMetadata, ImageVariant } from "#model/images/image-variant.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 
@@ -38,8 +38,7 @@ export function VariantForm({ path, variant, onClose }: VariantFormProps) {
   const write = useWrite<unknown>(path.slice(0, -"/v1/variants".length));
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
   const isBesideField = ["id", "options.width", "options.height"].some((name) => faults[name] !== undefined);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { options: { fit, width: Number(width), height: Number(height), metadata }, neverRequireSignedURLs: isOpen };
     write.mutate(
       variant ? { method: "PATCH", path: `${path}/${variant.id}`, body } : { method: "POST", path, body: { id: id.trim(), ...body } },
@@ -47,64 +46,60 @@ export function VariantForm({ path, variant, onClose }: VariantFormProps) {
     );
   };
   return (
-    <Dialog title={variant ? `Change ${variant.id}` : "Add a variant"} onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        {!variant && (
-          <TextInput
-            label="Name"
-            description="Letters and digits."
-            placeholder="thumbnail"
-            value={id}
-            error={faults["id"]?.message}
-            onChange={({ currentTarget }) => setId(currentTarget.value)}
-            required
-            data-autofocus
-          />
-        )}
-        <div className={tools["two"]}>
-          <TextInput
-            label="Width"
-            description="Pixels"
-            inputMode="numeric"
-            value={width}
-            error={faults["options.width"]?.message}
-            onChange={({ currentTarget }) => setWidth(currentTarget.value)}
-            required
-          />
-          <TextInput
-            label="Height"
-            description="Pixels"
-            inputMode="numeric"
-            value={height}
-            error={faults["options.height"]?.message}
-            onChange={({ currentTarget }) => setHeight(currentTarget.value)}
-            required
-          />
-        </div>
-        <div className={tools["two"]}>
-          <Choice label="Fit" value={fit} options={entriesOf(FIT_WORDS)} onChange={setFit} />
-          <Choice label="EXIF data" value={metadata} options={entriesOf(METADATA_WORDS)} onChange={setMetadata} />
-        </div>
-        <Switch
-          label="Deliver private images without a signature in this size"
-          checked={isOpen}
-          onChange={({ currentTarget }) => setOpen(currentTarget.checked)}
+    <FormDialog
+      title={variant ? `Change ${variant.id}` : "Add a variant"}
+      onClose={onClose}
+      submit={variant ? "Save" : "Add the variant"}
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      {!variant && (
+        <TextInput
+          label="Name"
+          description="Letters and digits."
+          placeholder="thumbnail"
+          value={id}
+          error={faults["id"]?.message}
+          onChange={({ currentTarget }) => setId(currentTarget.value)}
+          required
+          data-autofocus
         />
-        {write.error && !isBesideField && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            {variant ? "Save" : "Add the variant"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+      )}
+      <div className={tools["two"]}>
+        <TextInput
+          label="Width"
+          description="Pixels"
+          inputMode="numeric"
+          value={width}
+          error={faults["options.width"]?.message}
+          onChange={({ currentTarget }) => setWidth(currentTarget.value)}
+          required
+        />
+        <TextInput
+          label="Height"
+          description="Pixels"
+          inputMode="numeric"
+          value={height}
+          error={faults["options.height"]?.message}
+          onChange={({ currentTarget }) => setHeight(currentTarget.value)}
+          required
+        />
+      </div>
+      <div className={tools["two"]}>
+        <Choice label="Fit" value={fit} options={entriesOf(FIT_WORDS)} onChange={setFit} />
+        <Choice label="EXIF data" value={metadata} options={entriesOf(METADATA_WORDS)} onChange={setMetadata} />
+      </div>
+      <Switch
+        label="Deliver private images without a signature in this size"
+        checked={isOpen}
+        onChange={({ currentTarget }) => setOpen(currentTarget.checked)}
+      />
+      {write.error && !isBesideField && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,11 @@
-import { Button, Switch, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { Switch, Textarea, TextInput } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
 import type { PagePolicy } from "#model/rulesets/page-policy.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 
@@ -38,8 +38,7 @@ export function PolicyForm({ zone, path, policy, onClose }: Props) {
   const [action, setAction] = useState<PagePolicy["action"]>(policy?.action ?? "log");
   const [enabled, setEnabled] = useState(policy?.enabled ?? true);
   const write = useWrite<PagePolicy>(path);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { description, expression, value, action, enabled };
     const call = policy ? { method: "PUT" as const, path: `${path}/${policy.id}` } : { method: "POST" as const, path };
     write.mutate({ ...call, body }, { onSuccess: onClose });
@@ -47,55 +46,52 @@ export function PolicyForm({ zone, path, policy, onClose }: Props) {
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
   const isBesideField = faults["value"] !== undefined || faults["description"] !== undefined;
   return (
-    <Dialog title={policy ? "Edit the policy" : "Add a policy"} onClose={onClose} size={760}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          placeholder="Checkout"
-          value={description}
-          error={faults["description"]?.message}
-          onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-          data-autofocus
-        />
-        <div className={tools["stack"]}>
-          <h2 id="pages">On pages where</h2>
-          <Suspense fallback={<pre className="mono">{expression}</pre>}>
-            <ExpressionEditor
-              zone={zone.id}
-              phase="http_request_firewall_custom"
-              value={expression}
-              onChange={setExpression}
-              labelledBy="pages"
-            />
-          </Suspense>
-        </div>
-        <Textarea
-          label="Content Security Policy"
-          description="Directives with the sources that browsers may load, between semicolons"
-          classNames={{ input: tools["mono"] ?? "" }}
-          rows={3}
-          value={value}
-          error={faults["value"]?.message}
-          onChange={({ currentTarget }) => setValue(currentTarget.value)}
-          spellCheck={false}
-          required
-        />
-        <Choice label="Then" value={action} options={ACTIONS} onChange={setAction} description={HINTS[action]} />
-        <Switch label="On" checked={enabled} onChange={({ currentTarget }) => setEnabled(currentTarget.checked)} />
-        {write.error && !isBesideField && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Save the policy
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={policy ? "Edit the policy" : "Add a policy"}
+      onClose={onClose}
+      size={760}
+      submit="Save the policy"
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      <TextInput
+        label="Name"
+        placeholder="Checkout"
+        value={description}
+        error={faults["description"]?.message}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+        data-autofocus
+      />
+      <div className={tools["stack"]}>
+        <h2 id="pages">On pages where</h2>
+        <Suspense fallback={<pre className="mono">{expression}</pre>}>
+          <ExpressionEditor
+            zone={zone.id}
+            phase="http_request_firewall_custom"
+            value={expression}
+            onChange={setExpression}
+            labelledBy="pages"
+          />
+        </Suspense>
+      </div>
+      <Textarea
+        label="Content Security Policy"
+        description="Directives with the sources that browsers may load, between semicolons"
+        classNames={{ input: tools["mono"] ?? "" }}
+        rows={3}
+        value={value}
+        error={faults["value"]?.message}
+        onChange={({ currentTarget }) => setValue(currentTarget.value)}
+        spellCheck={false}
+        required
+      />
+      <Choice label="Then" value={action} options={ACTIONS} onChange={setAction} description={HINTS[action]} />
+      <Switch label="On" checked={enabled} onChange={({ currentTarget }) => setEnabled(currentTarget.checked)} />
+      {write.error && !isBesideField && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

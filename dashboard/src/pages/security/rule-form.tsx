@@ -1,11 +1,10 @@
-import { Button, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { Textarea, TextInput } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
 import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Fault, Notice } from "../../parts/page.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import tools from "../../parts/tools.module.css";
 import { ExpressionBuilder } from "./expression/expression-builder.tsx";
 import { builtOf } from "./expression/expression-parts.ts";
@@ -41,8 +40,7 @@ export function RuleForm({ zone, phase, ruleset, rule, onClose }: FormProps) {
     setAction(next);
     setParameters((phase.actions.find(({ id }) => id === next)?.start as Tree | undefined) ?? {});
   };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = {
       description,
       expression,
@@ -62,80 +60,73 @@ export function RuleForm({ zone, phase, ruleset, rule, onClose }: FormProps) {
     write.mutate(call, { onSuccess: onClose });
   };
   return (
-    <Dialog title={rule ? "Edit the rule" : `Add a rule to “${phase.title}”`} onClose={onClose} size={760}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          placeholder="Admin from outside the office"
-          value={description}
-          onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-          data-autofocus
-        />
-        <div className={tools["stack"]}>
-          <div className={tools["between"]}>
-            <h2 id="when">When a request matches</h2>
-            <Choice
-              label="How the expression is made"
-              isQuiet
-              value={way}
-              options={[
-                ["build", "Builder"],
-                ["write", "Expression editor"],
-              ]}
-              onChange={setWay}
-            />
-          </div>
-          {way === "build" ? (
-            <ExpressionBuilder value={expression} onChange={setExpression} />
-          ) : (
-            <Suspense fallback={<pre className="mono">{expression}</pre>}>
-              <ExpressionEditor zone={zone.id} phase={phase.id} value={expression} onChange={setExpression} labelledBy="when" />
-            </Suspense>
-          )}
-          <RecentMatches zone={zone} phase={phase.id} expression={expression} />
-        </div>
-        {phase.counting && ratelimit && (
-          <div className={tools["stack"]}>
-            <h2>More often than</h2>
-            <ParameterFields fields={phase.counting} value={ratelimit} onChange={setRatelimit} />
-          </div>
-        )}
-        <div className={tools["stack"]}>
-          <h2>Then</h2>
-          <div className={tools["two"]}>
-            <Choice
-              label="Action"
-              value={action}
-              options={[
-                ...phase.actions.map(({ id, title }) => [id, title] as const),
-                ...(phase.actions.some(({ id }) => id === action) ? [] : [[action, known.title] as const]),
-              ]}
-              onChange={choose}
-            />
-          </div>
-          {known.fields.length > 0 && <ParameterFields fields={known.fields} value={parameters} onChange={setParameters} />}
-          <AllParameters
-            key={action}
-            value={parameters}
-            onChange={setParameters}
-            isOpen={known.fields.length === 0 && known.start !== undefined}
+    <FormDialog
+      title={rule ? "Edit the rule" : `Add a rule to “${phase.title}”`}
+      onClose={onClose}
+      size={760}
+      submit="Save the rule"
+      onSubmit={submit}
+      isPending={write.isPending}
+      error={write.error}
+    >
+      <TextInput
+        label="Name"
+        placeholder="Admin from outside the office"
+        value={description}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+        data-autofocus
+      />
+      <div className={tools["stack"]}>
+        <div className={tools["between"]}>
+          <h2 id="when">When a request matches</h2>
+          <Choice
+            label="How the expression is made"
+            isQuiet
+            value={way}
+            options={[
+              ["build", "Builder"],
+              ["write", "Expression editor"],
+            ]}
+            onChange={setWay}
           />
         </div>
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
+        {way === "build" ? (
+          <ExpressionBuilder value={expression} onChange={setExpression} />
+        ) : (
+          <Suspense fallback={<pre className="mono">{expression}</pre>}>
+            <ExpressionEditor zone={zone.id} phase={phase.id} value={expression} onChange={setExpression} labelledBy="when" />
+          </Suspense>
         )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Save the rule
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+        <RecentMatches zone={zone} phase={phase.id} expression={expression} />
+      </div>
+      {phase.counting && ratelimit && (
+        <div className={tools["stack"]}>
+          <h2>More often than</h2>
+          <ParameterFields fields={phase.counting} value={ratelimit} onChange={setRatelimit} />
+        </div>
+      )}
+      <div className={tools["stack"]}>
+        <h2>Then</h2>
+        <div className={tools["two"]}>
+          <Choice
+            label="Action"
+            value={action}
+            options={[
+              ...phase.actions.map(({ id, title }) => [id, title] as const),
+              ...(phase.actions.some(({ id }) => id === action) ? [] : [[action, known.title] as const]),
+            ]}
+            onChange={choose}
+          />
+        </div>
+        {known.fields.length > 0 && <ParameterFields fields={known.fields} value={parameters} onChange={setParameters} />}
+        <AllParameters
+          key={action}
+          value={parameters}
+          onChange={setParameters}
+          isOpen={known.fields.length === 0 && known.start !== undefined}
+        />
+      </div>
+    </FormDialog>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
 import { useAccount, useWrite } from "../../api/hooks.ts";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 
@@ -24,8 +24,7 @@ export function AddZone({ onClose }: { readonly onClose: () => void }) {
   const write = useWrite<Zone>("/zones");
   const domain = domainIn(name);
   const below = domain.startsWith("www.") && domain.includes(".", 4) ? domain.slice(4) : undefined;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { name: domain, ...(account ? { account: { id: account.id } } : {}) };
     write.mutate(
       { method: "POST", path: "/zones", body },
@@ -33,36 +32,26 @@ export function AddZone({ onClose }: { readonly onClose: () => void }) {
     );
   };
   return (
-    <Dialog title="Add a zone" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Domain"
-          description="The name that you have registered, such as shop.example. Names below it are its records."
-          placeholder="shop.example"
-          value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          error={write.error && <Fault error={write.error} />}
-          required
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-        />
-        {below !== undefined && (
-          <Notice tone="accent" title={`“www.” is usually a record of ${below}`}>
-            <button type="button" className={tools["pick"]} onClick={() => setName(below)}>
-              Use {below}
-            </button>
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Add the zone
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog title="Add a zone" onClose={onClose} submit="Add the zone" onSubmit={submit} isPending={write.isPending}>
+      <TextInput
+        label="Domain"
+        description="The name that you have registered, such as shop.example. Names below it are its records."
+        placeholder="shop.example"
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        error={write.error && <Fault error={write.error} />}
+        required
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+      />
+      {below !== undefined && (
+        <Notice tone="accent" title={`“www.” is usually a record of ${below}`}>
+          <button type="button" className={tools["pick"]} onClick={() => setName(below)}>
+            Use {below}
+          </button>
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
-import { Button, Switch, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { IngressRule } from "#model/tunnels/ingress.ts";
 import { type ApiFault, ApiError } from "../../api/client.ts";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { type Ingress, withRule } from "./use-ingress.ts";
@@ -22,8 +22,7 @@ export function IngressForm({ ingress: { rules, write, save }, at, onClose }: Pr
   const [service, setService] = useState(rule?.service ?? "");
   const [takesAny, setTakesAny] = useState(rule?.originRequest?.noTLSVerify ?? false);
   const place = at ?? Math.max(0, rules.length - 1);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const made = ruleOf(rule, { hostname: hostname.trim(), path: path.trim(), service: service.trim(), takesAny });
     save(at === undefined ? withRule(rules, made) : rules.with(at, made), onClose);
   };
@@ -31,67 +30,64 @@ export function IngressForm({ ingress: { rules, write, save }, at, onClose }: Pr
   const of = (field: string): string | undefined => textOf(faults[`config.ingress.${place}${field}`]);
   const isPlaced = ["", ".hostname", ".path", ".service"].some((field) => of(field) !== undefined);
   return (
-    <Dialog title={isRest ? "All other requests" : rule ? "Edit the rule" : "Add a rule"} onClose={onClose} size={520}>
-      <form className={tools["form"]} onSubmit={submit}>
-        {!isRest && (
-          <div className={tools["two"]}>
-            <TextInput
-              label="Host name"
-              description="Empty: every host."
-              placeholder="app.example.com, *.example.com"
-              value={hostname}
-              onChange={({ currentTarget }) => setHostname(currentTarget.value)}
-              error={of(".hostname") ?? of("")}
-              autoComplete="off"
-              spellCheck={false}
-              data-autofocus
-            />
-            <TextInput
-              label="Path"
-              description="A regular expression. Empty: every path."
-              placeholder="^/api/"
-              value={path}
-              onChange={({ currentTarget }) => setPath(currentTarget.value)}
-              error={of(".path")}
-              autoComplete="off"
-              spellCheck={false}
-            />
-          </div>
-        )}
-        <TextInput
-          label="Service"
-          description="As the connector reaches it: http://, https:// or tcp:// with host and port, or http_status:404."
-          placeholder="http://127.0.0.1:9000"
-          value={service}
-          onChange={({ currentTarget }) => setService(currentTarget.value)}
-          error={of(".service") ?? (isRest ? of("") : undefined)}
-          autoComplete="off"
-          spellCheck={false}
-          required
-          data-autofocus={isRest || undefined}
-        />
-        {service.trim().startsWith("https:") && (
-          <Switch
-            label="Accept any certificate of the service"
-            checked={takesAny}
-            onChange={({ currentTarget }) => setTakesAny(currentTarget.checked)}
+    <FormDialog
+      title={isRest ? "All other requests" : rule ? "Edit the rule" : "Add a rule"}
+      onClose={onClose}
+      size={520}
+      submit="Save the rule"
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      {!isRest && (
+        <div className={tools["two"]}>
+          <TextInput
+            label="Host name"
+            description="Empty: every host."
+            placeholder="app.example.com, *.example.com"
+            value={hostname}
+            onChange={({ currentTarget }) => setHostname(currentTarget.value)}
+            error={of(".hostname") ?? of("")}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
           />
-        )}
-        {write.error && !isPlaced && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Save the rule
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+          <TextInput
+            label="Path"
+            description="A regular expression. Empty: every path."
+            placeholder="^/api/"
+            value={path}
+            onChange={({ currentTarget }) => setPath(currentTarget.value)}
+            error={of(".path")}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </div>
+      )}
+      <TextInput
+        label="Service"
+        description="As the connector reaches it: http://, https:// or tcp:// with host and port, or http_status:404."
+        placeholder="http://127.0.0.1:9000"
+        value={service}
+        onChange={({ currentTarget }) => setService(currentTarget.value)}
+        error={of(".service") ?? (isRest ? of("") : undefined)}
+        autoComplete="off"
+        spellCheck={false}
+        required
+        data-autofocus={isRest || undefined}
+      />
+      {service.trim().startsWith("https:") && (
+        <Switch
+          label="Accept any certificate of the service"
+          checked={takesAny}
+          onChange={({ currentTarget }) => setTakesAny(currentTarget.checked)}
+        />
+      )}
+      {write.error && !isPlaced && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,12 +1,13 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import type { Tunnel } from "#model/tunnels/tunnel.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { api } from "../../api/client.ts";
 import { CopyRecord } from "../../parts/copy-record.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
@@ -23,8 +24,7 @@ export function RouteName({ tunnel, hostname, onClose }: Props) {
   const [name, setName] = useState(hostname);
   const target = targetOf(tunnel);
   const write = useMutation({ mutationFn: (asked: string) => route(asked, tunnel.account_tag, target) });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate(nameOf(name));
   };
   if (write.data)
@@ -51,34 +51,31 @@ export function RouteName({ tunnel, hostname, onClose }: Props) {
       </Dialog>
     );
   return (
-    <Dialog title="Route a name to this tunnel" onClose={onClose} size={560}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          description="In a zone of this account."
-          placeholder="app.example.com"
-          value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          error={write.error && <Fault error={write.error} />}
-          autoComplete="off"
-          spellCheck={false}
-          required
-          data-autofocus
-        />
-        <div className={tools["stack"]}>
-          <p className={tools["hint"]}>Adds this record, proxied, so that visitors reach the edge and the edge the tunnel:</p>
-          <CopyRecord type="CNAME" name={nameOf(name) || "–"} value={target} />
-        </div>
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Add the record
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Route a name to this tunnel"
+      onClose={onClose}
+      size={560}
+      submit="Add the record"
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      <TextInput
+        label="Name"
+        description="In a zone of this account."
+        placeholder="app.example.com"
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        error={write.error && <Fault error={write.error} />}
+        autoComplete="off"
+        spellCheck={false}
+        required
+        data-autofocus
+      />
+      <div className={tools["stack"]}>
+        <p className={tools["hint"]}>Adds this record, proxied, so that visitors reach the edge and the edge the tunnel:</p>
+        <CopyRecord type="CNAME" name={nameOf(name) || "–"} value={target} />
+      </div>
+    </FormDialog>
   );
 }
 

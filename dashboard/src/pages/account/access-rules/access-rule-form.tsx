@@ -1,13 +1,12 @@
-import { Button, Textarea, TextInput } from "@mantine/core";
+import { Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { addressesOf } from "../../../api/addresses.ts";
 import { api } from "../../../api/client.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../../parts/page.tsx";
 import { number } from "../../../parts/time.tsx";
-import tools from "../../../parts/tools.module.css";
 import { type Mode, MODES, targetOf } from "./access-words.ts";
 
 /** Adds each line by itself. Added lines leave the field, so that a refused one and those after it stay. */
@@ -32,50 +31,47 @@ export function AccessRuleForm({ base, onClose }: { readonly base: string; reado
     onSuccess: onClose,
     onSettled: () => client.invalidateQueries({ predicate: ({ queryKey: [, path] }) => String(path).startsWith(base) }),
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     write.mutate();
   };
   return (
-    <Dialog title="Add addresses" onClose={onClose} size={520}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <Textarea
-          label="Addresses, networks or countries"
-          description="One on each line: 192.0.2.1, 192.0.2.0/24, 2001:db8::/32, AS64496 or DE."
-          rows={4}
-          value={text}
-          onChange={({ currentTarget }) => {
-            write.reset();
-            setText(currentTarget.value);
-          }}
-          error={
-            write.error && (
-              <>
-                {values[0]}: <Fault error={write.error} />
-              </>
-            )
-          }
-          spellCheck={false}
-          required
-          data-autofocus
-        />
-        <Choice
-          label="Action"
-          value={mode}
-          options={(Object.keys(MODES) as Mode[]).map((one) => [one, MODES[one].title] as const)}
-          onChange={setMode}
-        />
-        {mode === "whitelist" && <Notice tone="warn">Visitors from there pass without any rule of the firewall, in all zones.</Notice>}
-        <TextInput label="Notes" value={notes} onChange={({ currentTarget }) => setNotes(currentTarget.value)} maxLength={1024} />
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={values.length === 0} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Add {number(values.length, "rule")}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add addresses"
+      onClose={onClose}
+      size={520}
+      submit={<>Add {number(values.length, "rule")}</>}
+      onSubmit={submit}
+      isPending={write.isPending}
+      isDisabled={values.length === 0}
+    >
+      <Textarea
+        label="Addresses, networks or countries"
+        description="One on each line: 192.0.2.1, 192.0.2.0/24, 2001:db8::/32, AS64496 or DE."
+        rows={4}
+        value={text}
+        onChange={({ currentTarget }) => {
+          write.reset();
+          setText(currentTarget.value);
+        }}
+        error={
+          write.error && (
+            <>
+              {values[0]}: <Fault error={write.error} />
+            </>
+          )
+        }
+        spellCheck={false}
+        required
+        data-autofocus
+      />
+      <Choice
+        label="Action"
+        value={mode}
+        options={(Object.keys(MODES) as Mode[]).map((one) => [one, MODES[one].title] as const)}
+        onChange={setMode}
+      />
+      {mode === "whitelist" && <Notice tone="warn">Visitors from there pass without any rule of the firewall, in all zones.</Notice>}
+      <TextInput label="Notes" value={notes} onChange={({ currentTarget }) => setNotes(currentTarget.value)} maxLength={1024} />
+    </FormDialog>
   );
 }

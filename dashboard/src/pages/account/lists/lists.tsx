@@ -1,13 +1,13 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { RuleList, RuleListKind } from "#model/rulesets/rule-list.ts";
 import { useAccount, useRead, useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
-import { Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../../parts/page.tsx";
+import { Card, Empty, Failed, Loading, PageHead } from "../../../parts/page.tsx";
 import { count, Time } from "../../../parts/time.tsx";
 import tools from "../../../parts/tools.module.css";
 import { AccountTabs } from "../account-tabs.tsx";
@@ -75,43 +75,34 @@ function CreateList({ base, onClose }: { readonly base: string; readonly onClose
   const [kind, setKind] = useState<RuleListKind>("ip");
   const [description, setDescription] = useState("");
   const write = useWrite<RuleList>(base);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { name: name.trim(), kind, ...(description === "" ? {} : { description }) };
     write.mutate({ method: "POST", path: base, body }, { onSuccess: onClose });
   };
   const options = Object.entries(KINDS).map(([value, { title }]) => [value as RuleListKind, title] as const);
   return (
-    <Dialog title="Create a list" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <TextInput
-            label="Name"
-            description="Small letters, digits and _."
-            placeholder="office"
-            value={name}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-            spellCheck={false}
-            required
-            data-autofocus
-          />
-          <Choice label="A list of" value={kind} options={options} onChange={setKind} />
-        </div>
-        <TextInput label="Description" value={description} onChange={({ currentTarget }) => setDescription(currentTarget.value)} />
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Create the list
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Create a list"
+      onClose={onClose}
+      submit="Create the list"
+      onSubmit={submit}
+      isPending={write.isPending}
+      error={write.error}
+    >
+      <div className={tools["two"]}>
+        <TextInput
+          label="Name"
+          description="Small letters, digits and _."
+          placeholder="office"
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          spellCheck={false}
+          required
+          data-autofocus
+        />
+        <Choice label="A list of" value={kind} options={options} onChange={setKind} />
+      </div>
+      <TextInput label="Description" value={description} onChange={({ currentTarget }) => setDescription(currentTarget.value)} />
+    </FormDialog>
   );
 }

@@ -1,16 +1,15 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Webhook } from "#model/events/notification.ts";
 import type { Reply } from "../../../api/client.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Confirm } from "../../../parts/confirm.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
-import { Card, Empty, Failed, Fault, Loading, Notice } from "../../../parts/page.tsx";
+import { Card, Empty, Failed, Loading } from "../../../parts/page.tsx";
 import { Time } from "../../../parts/time.tsx";
-import tools from "../../../parts/tools.module.css";
 
 interface WebhooksProps {
   readonly base: string;
@@ -87,44 +86,35 @@ function CreateWebhook({ base, onClose }: { readonly base: string; readonly onCl
   const [url, setUrl] = useState("");
   const [secret, setSecret] = useState("");
   const write = useWrite<{ id: string }>(base);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { name: name.trim(), url: url.trim(), ...(secret === "" ? {} : { secret }) };
     write.mutate({ method: "POST", path: `${base}/destinations/webhooks`, body }, { onSuccess: onClose });
   };
   return (
-    <Dialog title="Create a webhook" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput label="Name" value={name} onChange={({ currentTarget }) => setName(currentTarget.value)} required data-autofocus />
-        <TextInput
-          label="Address"
-          placeholder="https://hooks.example.com/…"
-          value={url}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-          spellCheck={false}
-          required
-        />
-        <PasswordInput
-          label="Secret"
-          description="Optional. Messages are signed with it, so that the receiver knows where they are from."
-          value={secret}
-          onChange={({ currentTarget }) => setSecret(currentTarget.value)}
-          autoComplete="off"
-        />
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Create the webhook
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Create a webhook"
+      onClose={onClose}
+      submit="Create the webhook"
+      onSubmit={submit}
+      isPending={write.isPending}
+      error={write.error}
+    >
+      <TextInput label="Name" value={name} onChange={({ currentTarget }) => setName(currentTarget.value)} required data-autofocus />
+      <TextInput
+        label="Address"
+        placeholder="https://hooks.example.com/…"
+        value={url}
+        onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+        spellCheck={false}
+        required
+      />
+      <PasswordInput
+        label="Secret"
+        description="Optional. Messages are signed with it, so that the receiver knows where they are from."
+        value={secret}
+        onChange={({ currentTarget }) => setSecret(currentTarget.value)}
+        autoComplete="off"
+      />
+    </FormDialog>
   );
 }

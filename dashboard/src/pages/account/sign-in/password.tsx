@@ -4,7 +4,7 @@ import { type FormEvent, useRef, useState } from "react";
 import type { Password } from "#model/access/session.ts";
 import { ApiError, type Reply } from "../../../api/client.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Badge, Card, Failed, Fault, Loading, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 
@@ -83,37 +83,33 @@ export function PasswordCard({ read }: { readonly read: UseQueryResult<Reply<Pas
 function EndPassword({ onClose }: { readonly onClose: () => void }) {
   const end = useWrite<Password>(PATH);
   const fault = end.error instanceof ApiError ? end.error.byField()["current_password"] : undefined;
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const body = { current_password: String(new FormData(event.currentTarget).get("current")) };
+  const submit = (form: HTMLFormElement): void => {
+    const body = { current_password: String(new FormData(form).get("current")) };
     end.mutate({ method: "DELETE", path: PATH, body }, { onSuccess: onClose });
   };
   return (
-    <Dialog title="Turn the password off" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <p className={tools["hint"]}>You then sign in with a passkey alone, and nobody can guess or steal a password.</p>
-        <PasswordInput
-          label="Current password"
-          name="current"
-          autoComplete="current-password"
-          required
-          error={fault?.message}
-          data-autofocus
-        />
-        {end.error && !fault && (
-          <Notice tone="bad">
-            <Fault error={end.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" color="red" loading={end.isPending} loaderProps={{ type: "dots" }}>
-            Turn the password off
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Turn the password off"
+      onClose={onClose}
+      submit="Turn the password off"
+      onSubmit={submit}
+      isPending={end.isPending}
+      isRed
+    >
+      <p className={tools["hint"]}>You then sign in with a passkey alone, and nobody can guess or steal a password.</p>
+      <PasswordInput
+        label="Current password"
+        name="current"
+        autoComplete="current-password"
+        required
+        error={fault?.message}
+        data-autofocus
+      />
+      {end.error && !fault && (
+        <Notice tone="bad">
+          <Fault error={end.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,12 +1,11 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { GatewayDataset } from "#model/gateways/gateway-dataset.ts";
 import type { GatewayLogFilter } from "#model/gateways/gateway-log-filter.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
-import { Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 
 type Key = GatewayLogFilter["key"];
@@ -44,77 +43,69 @@ export function DatasetForm({ base, onClose }: { readonly base: string; readonly
   const [rows, setRows] = useState<readonly Row[]>([FIRST]);
   const write = useWrite<GatewayDataset>(base);
   const change = (at: number, part: Partial<Row>): void => setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const filters = rows
       .filter(({ value }) => value.trim() !== "")
       .map(({ value, ...row }) => ({ ...row, value: [valueOf(row.key, value.trim())] }));
     write.mutate({ method: "POST", path: `${base}/datasets`, body: { name: name.trim(), enable: true, filters } }, { onSuccess: onClose });
   };
   return (
-    <Dialog title="Create a dataset" onClose={onClose} size={640}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          placeholder="Search team in production"
-          value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          required
-          data-autofocus
-        />
-        <div className={tools["stack"]}>
-          <h2>Requests with</h2>
-          {rows.map((row, at) => (
-            // Rows have no identifier.
-            // oxlint-disable-next-line no-array-index-key
-            <div key={at} className={tools["row"]}>
-              <Choice label={`Field of filter ${at + 1}`} isQuiet value={row.key} options={KEYS} onChange={(key) => change(at, { key })} />
-              <Choice
-                label={`Comparison of filter ${at + 1}`}
-                isQuiet
-                value={row.operator}
-                options={OPERATORS}
-                onChange={(operator) => change(at, { operator })}
-              />
-              <TextInput
-                aria-label={`Value of filter ${at + 1}`}
-                size="xs"
-                value={row.value}
-                onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
-                spellCheck={false}
-              />
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={`Remove filter ${at + 1}`}
-                onClick={() => setRows(rows.filter((_, i) => i !== at))}
-              >
-                <Icon name="close" size={16} />
-              </ActionIcon>
-            </div>
-          ))}
-          <div>
-            <Button size="xs" variant="default" onClick={() => setRows([...rows, FIRST])}>
-              Add a filter
-            </Button>
+    <FormDialog
+      title="Create a dataset"
+      onClose={onClose}
+      size={640}
+      submit="Create the dataset"
+      onSubmit={submit}
+      isPending={write.isPending}
+      error={write.error}
+    >
+      <TextInput
+        label="Name"
+        placeholder="Search team in production"
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <div className={tools["stack"]}>
+        <h2>Requests with</h2>
+        {rows.map((row, at) => (
+          // Rows have no identifier.
+          // oxlint-disable-next-line no-array-index-key
+          <div key={at} className={tools["row"]}>
+            <Choice label={`Field of filter ${at + 1}`} isQuiet value={row.key} options={KEYS} onChange={(key) => change(at, { key })} />
+            <Choice
+              label={`Comparison of filter ${at + 1}`}
+              isQuiet
+              value={row.operator}
+              options={OPERATORS}
+              onChange={(operator) => change(at, { operator })}
+            />
+            <TextInput
+              aria-label={`Value of filter ${at + 1}`}
+              size="xs"
+              value={row.value}
+              onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
+              spellCheck={false}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove filter ${at + 1}`}
+              onClick={() => setRows(rows.filter((_, i) => i !== at))}
+            >
+              <Icon name="close" size={16} />
+            </ActionIcon>
           </div>
-          <p className={tools["hint"]}>All filters must hold. Without a filter the dataset has every request.</p>
+        ))}
+        <div>
+          <Button size="xs" variant="default" onClick={() => setRows([...rows, FIRST])}>
+            Add a filter
+          </Button>
         </div>
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Create the dataset
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+        <p className={tools["hint"]}>All filters must hold. Without a filter the dataset has every request.</p>
+      </div>
+    </FormDialog>
   );
 }
 

@@ -1,9 +1,8 @@
-import { Button, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { EvaluationType, GatewayDataset, GatewayEvaluation } from "#model/gateways/gateway-dataset.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
-import { Fault, Notice } from "../../../parts/page.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 
 interface FormProps {
@@ -18,39 +17,31 @@ export function EvaluationForm({ base, datasets, types, onClose }: FormProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(datasets.slice(0, 1).map(({ id }) => id)));
   const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set(types.map(({ id }) => id)));
   const write = useWrite<GatewayEvaluation>(base);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { name: name.trim(), dataset_ids: [...chosen], evaluation_type_ids: [...wanted] };
     write.mutate({ method: "POST", path: `${base}/evaluations`, body }, { onSuccess: onClose });
   };
   return (
-    <Dialog title="Evaluate datasets" onClose={onClose}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          placeholder="Before the new prompt"
-          value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-          required
-          data-autofocus
-        />
-        <Choices title="Datasets" of={datasets} chosen={chosen} onChange={setChosen} />
-        <Choices title="Figures" of={types} chosen={wanted} onChange={setWanted} />
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={chosen.size === 0 || wanted.size === 0} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Evaluate
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Evaluate datasets"
+      onClose={onClose}
+      submit="Evaluate"
+      onSubmit={submit}
+      isPending={write.isPending}
+      isDisabled={chosen.size === 0 || wanted.size === 0}
+      error={write.error}
+    >
+      <TextInput
+        label="Name"
+        placeholder="Before the new prompt"
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <Choices title="Datasets" of={datasets} chosen={chosen} onChange={setChosen} />
+      <Choices title="Figures" of={types} chosen={wanted} onChange={setWanted} />
+    </FormDialog>
   );
 }
 

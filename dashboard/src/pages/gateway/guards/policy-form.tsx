@@ -1,10 +1,9 @@
-import { Button, Switch, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { DlpProfile } from "#model/gateways/dlp-profile.ts";
 import type { DlpPolicy } from "#model/gateways/dlp.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
-import { Fault, Notice } from "../../../parts/page.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 import { AddWords } from "./add-words.tsx";
 
@@ -37,70 +36,63 @@ export function PolicyForm({ policy, taken, profiles, accountId, error, isPendin
   const isTaken = id.trim() !== policy?.id && taken.includes(id.trim());
   const turn = (profile: string): void =>
     setPicked((old) => new Set(old.has(profile) ? [...old].filter((one) => one !== profile) : [...old, profile]));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     onSave({ id: id.trim(), enabled: isOn, action, check: [...SIDES[sides]], profiles: [...picked] });
   };
   return (
-    <Dialog title={policy ? `Edit the policy ${policy.id}` : "Add a policy"} onClose={onClose} size={560}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <TextInput
-          label="Name"
-          placeholder="cards"
-          value={id}
-          onChange={({ currentTarget }) => setId(currentTarget.value)}
-          error={isTaken && "Another policy of this gateway has the name."}
-          maxLength={64}
-          required
-          data-autofocus
+    <FormDialog
+      title={policy ? `Edit the policy ${policy.id}` : "Add a policy"}
+      onClose={onClose}
+      size={560}
+      submit={policy ? "Save" : "Add the policy"}
+      onSubmit={submit}
+      isPending={isPending}
+      isDisabled={picked.size === 0 || isTaken}
+      error={error}
+    >
+      <TextInput
+        label="Name"
+        placeholder="cards"
+        value={id}
+        onChange={({ currentTarget }) => setId(currentTarget.value)}
+        error={isTaken && "Another policy of this gateway has the name."}
+        maxLength={64}
+        required
+        data-autofocus
+      />
+      <fieldset className={tools["checks"]}>
+        <legend className={tools["label"]}>Looks for</legend>
+        {profiles.map(({ id: profile, name, entries }) => (
+          <label key={profile} title={entries.map((entry) => entry.name).join(", ")}>
+            <input type="checkbox" checked={picked.has(profile)} onChange={() => turn(profile)} /> {name}{" "}
+            <span className={tools["quiet"]}>{entriesWords(entries.map((entry) => entry.name).filter((entry) => entry !== name))}</span>
+          </label>
+        ))}
+      </fieldset>
+      <AddWords accountId={accountId} onAdded={turn} />
+      <div className={tools["two"]}>
+        <Choice
+          label="In"
+          value={sides}
+          options={[
+            ["both", "prompts and answers"],
+            ["prompts", "prompts"],
+            ["answers", "answers"],
+          ]}
+          onChange={setSides}
         />
-        <fieldset className={tools["checks"]}>
-          <legend className={tools["label"]}>Looks for</legend>
-          {profiles.map(({ id: profile, name, entries }) => (
-            <label key={profile} title={entries.map((entry) => entry.name).join(", ")}>
-              <input type="checkbox" checked={picked.has(profile)} onChange={() => turn(profile)} /> {name}{" "}
-              <span className={tools["quiet"]}>{entriesWords(entries.map((entry) => entry.name).filter((entry) => entry !== name))}</span>
-            </label>
-          ))}
-        </fieldset>
-        <AddWords accountId={accountId} onAdded={turn} />
-        <div className={tools["two"]}>
-          <Choice
-            label="In"
-            value={sides}
-            options={[
-              ["both", "prompts and answers"],
-              ["prompts", "prompts"],
-              ["answers", "answers"],
-            ]}
-            onChange={setSides}
-          />
-          <Choice
-            label="Then"
-            value={action}
-            options={[
-              ["FLAG", "flag: let it through and log it"],
-              ["BLOCK", "block: answer with an error"],
-            ]}
-            onChange={setAction}
-          />
-        </div>
-        <Switch label="On" checked={isOn} onChange={({ currentTarget }) => setOn(currentTarget.checked)} />
-        {error && (
-          <Notice tone="bad">
-            <Fault error={error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={picked.size === 0 || isTaken} loading={isPending} loaderProps={{ type: "dots" }}>
-            {policy ? "Save" : "Add the policy"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+        <Choice
+          label="Then"
+          value={action}
+          options={[
+            ["FLAG", "flag: let it through and log it"],
+            ["BLOCK", "block: answer with an error"],
+          ]}
+          onChange={setAction}
+        />
+      </div>
+      <Switch label="On" checked={isOn} onChange={({ currentTarget }) => setOn(currentTarget.checked)} />
+    </FormDialog>
   );
 }
 

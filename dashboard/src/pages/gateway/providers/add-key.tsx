@@ -1,10 +1,10 @@
-import { Button, PasswordInput, Switch, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { PasswordInput, Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { ProviderConfig } from "#model/gateways/gateway-provider.ts";
 import { ApiError } from "../../../api/client.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { keyHint, KNOWN_PROVIDERS } from "./known-providers.ts";
@@ -27,8 +27,7 @@ export function AddKey({ path, keys, own, onClose }: AddProps) {
   const [isDefault, setDefault] = useState<boolean>();
   const [limit, setLimit] = useState("");
   const write = useWrite<ProviderConfig>(path);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = {
       provider_slug: provider,
       alias: alias.trim(),
@@ -42,59 +41,49 @@ export function AddKey({ path, keys, own, onClose }: AddProps) {
   const of = (field: string): string | undefined => faults[field] && `${faults[field].message} (${faults[field].code})`;
   const isPlaced = ["alias", "secret", "rate_limit"].some((field) => faults[field]);
   return (
-    <Dialog title="Store a key" onClose={onClose} size={520}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <Choice label="Provider" value={provider} options={options} onChange={setProvider} />
-          <TextInput
-            label="Alias"
-            placeholder="production"
-            value={alias}
-            onChange={({ currentTarget }) => setAlias(currentTarget.value)}
-            error={of("alias")}
-            autoComplete="off"
-            spellCheck={false}
-            required
-            data-autofocus
-          />
-        </div>
-        <PasswordInput
-          label="Key"
-          description={keyHint(provider)}
-          value={secret}
-          onChange={({ currentTarget }) => setSecret(currentTarget.value)}
-          error={of("secret")}
-          autoComplete="off"
-          required
-        />
+    <FormDialog title="Store a key" onClose={onClose} size={520} submit="Store the key" onSubmit={submit} isPending={write.isPending}>
+      <div className={tools["two"]}>
+        <Choice label="Provider" value={provider} options={options} onChange={setProvider} />
         <TextInput
-          label="Requests in a minute at most"
-          placeholder="no limit"
-          inputMode="numeric"
-          value={limit}
-          onChange={({ currentTarget }) => setLimit(currentTarget.value.replaceAll(/\D/g, ""))}
-          error={of("rate_limit")}
+          label="Alias"
+          placeholder="production"
+          value={alias}
+          onChange={({ currentTarget }) => setAlias(currentTarget.value)}
+          error={of("alias")}
+          autoComplete="off"
+          spellCheck={false}
+          required
+          data-autofocus
         />
-        <Switch
-          label="Default key of the provider"
-          description="For requests that bring no key and name no alias."
-          checked={isDefault ?? !having.has(provider)}
-          onChange={({ currentTarget }) => setDefault(currentTarget.checked)}
-        />
-        {write.error && !isPlaced && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            Store the key
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+      </div>
+      <PasswordInput
+        label="Key"
+        description={keyHint(provider)}
+        value={secret}
+        onChange={({ currentTarget }) => setSecret(currentTarget.value)}
+        error={of("secret")}
+        autoComplete="off"
+        required
+      />
+      <TextInput
+        label="Requests in a minute at most"
+        placeholder="no limit"
+        inputMode="numeric"
+        value={limit}
+        onChange={({ currentTarget }) => setLimit(currentTarget.value.replaceAll(/\D/g, ""))}
+        error={of("rate_limit")}
+      />
+      <Switch
+        label="Default key of the provider"
+        description="For requests that bring no key and name no alias."
+        checked={isDefault ?? !having.has(provider)}
+        onChange={({ currentTarget }) => setDefault(currentTarget.checked)}
+      />
+      {write.error && !isPlaced && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Switch, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { CustomProvider } from "#model/gateways/gateway-provider.ts";
 import { ApiError } from "../../../api/client.ts";
 import { useWrite } from "../../../api/hooks.ts";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
 import { Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { fieldsOf, fieldsText } from "./header-fields.ts";
@@ -26,8 +26,7 @@ export function CustomProviderForm({ base, provider, onClose }: FormProps) {
   const shownSlug = slug ?? slugOf(name);
   const change = (at: number, part: { name?: string; value?: string }): void =>
     setFields(fields.map((field, i) => (i === at ? { ...field, ...part } : field)));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = { name: name.trim(), slug: shownSlug, base_url: url.trim(), headers: fieldsText(fields), enable: isOn };
     write.mutate(provider ? { method: "PATCH", path: `${base}/${provider.id}`, body } : { method: "POST", path: base, body }, {
       onSuccess: onClose,
@@ -37,100 +36,97 @@ export function CustomProviderForm({ base, provider, onClose }: FormProps) {
   const of = (field: string): string | undefined => faults[field] && `${faults[field].message} (${faults[field].code})`;
   const isPlaced = ["name", "slug", "base_url", "headers"].some((field) => faults[field]);
   return (
-    <Dialog title={provider ? `Edit ${provider.name}` : "Add a provider"} onClose={onClose} size={560}>
-      <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <TextInput
-            label="Name"
-            description="For people"
-            placeholder="Our models"
-            value={name}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-            error={of("name")}
-            required
-            data-autofocus
-          />
-          <TextInput
-            label="Name in paths"
-            description={`Requests go to custom-${shownSlug || "…"}`}
-            value={shownSlug}
-            onChange={({ currentTarget }) => setSlug(currentTarget.value)}
-            error={of("slug")}
-            autoComplete="off"
-            spellCheck={false}
-            required
-          />
-        </div>
+    <FormDialog
+      title={provider ? `Edit ${provider.name}` : "Add a provider"}
+      onClose={onClose}
+      size={560}
+      submit={provider ? "Save" : "Add the provider"}
+      onSubmit={submit}
+      isPending={write.isPending}
+    >
+      <div className={tools["two"]}>
         <TextInput
-          label="Base URL"
-          description="As a client of OpenAI has it: often with /v1 at its end."
-          placeholder="https://models.example.com/v1"
-          value={url}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-          error={of("base_url")}
+          label="Name"
+          description="For people"
+          placeholder="Our models"
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          error={of("name")}
+          required
+          data-autofocus
+        />
+        <TextInput
+          label="Name in paths"
+          description={`Requests go to custom-${shownSlug || "…"}`}
+          value={shownSlug}
+          onChange={({ currentTarget }) => setSlug(currentTarget.value)}
+          error={of("slug")}
           autoComplete="off"
           spellCheck={false}
           required
         />
-        <div className={tools["stack"]}>
-          <h2>Headers</h2>
-          {fields.map((field, at) => (
-            // Rows have no identifier.
-            // oxlint-disable-next-line no-array-index-key
-            <div key={at} className={tools["row"]}>
-              <TextInput
-                aria-label={`Name of header ${at + 1}`}
-                placeholder="authorization"
-                size="xs"
-                value={field.name}
-                onChange={({ currentTarget }) => change(at, { name: currentTarget.value })}
-                spellCheck={false}
-              />
-              <TextInput
-                aria-label={`Value of header ${at + 1}`}
-                placeholder="Bearer …"
-                size="xs"
-                value={field.value}
-                onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
-                autoComplete="off"
-                spellCheck={false}
-              />
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={`Remove header ${at + 1}`}
-                onClick={() => setFields(fields.filter((_, i) => i !== at))}
-              >
-                <Icon name="close" size={16} />
-              </ActionIcon>
-            </div>
-          ))}
-          <div>
-            <Button size="xs" variant="default" onClick={() => setFields([...fields, { name: "", value: "" }])}>
-              Add a header
-            </Button>
+      </div>
+      <TextInput
+        label="Base URL"
+        description="As a client of OpenAI has it: often with /v1 at its end."
+        placeholder="https://models.example.com/v1"
+        value={url}
+        onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+        error={of("base_url")}
+        autoComplete="off"
+        spellCheck={false}
+        required
+      />
+      <div className={tools["stack"]}>
+        <h2>Headers</h2>
+        {fields.map((field, at) => (
+          // Rows have no identifier.
+          // oxlint-disable-next-line no-array-index-key
+          <div key={at} className={tools["row"]}>
+            <TextInput
+              aria-label={`Name of header ${at + 1}`}
+              placeholder="authorization"
+              size="xs"
+              value={field.name}
+              onChange={({ currentTarget }) => change(at, { name: currentTarget.value })}
+              spellCheck={false}
+            />
+            <TextInput
+              aria-label={`Value of header ${at + 1}`}
+              placeholder="Bearer …"
+              size="xs"
+              value={field.value}
+              onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
+              autoComplete="off"
+              spellCheck={false}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove header ${at + 1}`}
+              onClick={() => setFields(fields.filter((_, i) => i !== at))}
+            >
+              <Icon name="close" size={16} />
+            </ActionIcon>
           </div>
-          {of("headers") !== undefined && <Notice tone="bad">{of("headers")}</Notice>}
-          <p className={tools["hint"]}>
-            The gateway adds them to every request to the provider. Their values are not shown again; asterisks keep a value.
-          </p>
+        ))}
+        <div>
+          <Button size="xs" variant="default" onClick={() => setFields([...fields, { name: "", value: "" }])}>
+            Add a header
+          </Button>
         </div>
-        <Switch label="On" checked={isOn} onChange={({ currentTarget }) => setOn(currentTarget.checked)} />
-        {write.error && !isPlaced && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
-            {provider ? "Save" : "Add the provider"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+        {of("headers") !== undefined && <Notice tone="bad">{of("headers")}</Notice>}
+        <p className={tools["hint"]}>
+          The gateway adds them to every request to the provider. Their values are not shown again; asterisks keep a value.
+        </p>
+      </div>
+      <Switch label="On" checked={isOn} onChange={({ currentTarget }) => setOn(currentTarget.checked)} />
+      {write.error && !isPlaced && (
+        <Notice tone="bad">
+          <Fault error={write.error} />
+        </Notice>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,9 @@
-import { Button, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { GatewayRoute } from "#model/gateways/gateway-route.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { Actions, Dialog } from "../../../parts/modal.tsx";
-import { Fault, Notice } from "../../../parts/page.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 import { type RouteElement, TEMPLATES } from "./route-templates.ts";
 import { RouteTree } from "./route-tree.tsx";
@@ -28,8 +27,7 @@ export function RouteForm({ base, route, onClose }: FormProps) {
     setTemplate(id);
     setText(written(TEMPLATES.find((one) => one.id === id)?.elements ?? []));
   };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (typeof elements === "string") return;
     const call =
       route === undefined
@@ -38,57 +36,51 @@ export function RouteForm({ base, route, onClose }: FormProps) {
     write.mutate(call, { onSuccess: onClose });
   };
   return (
-    <Dialog title={route === undefined ? "Create a route" : `A new version of ${route.name}`} onClose={onClose} size={760}>
-      <form className={tools["form"]} onSubmit={submit}>
-        {route === undefined && (
-          <div className={tools["two"]}>
-            <TextInput
-              label="Name"
-              description="Applications ask for the model dynamic/NAME."
-              placeholder="chat"
-              value={name}
-              onChange={({ currentTarget }) => setName(currentTarget.value)}
-              spellCheck={false}
-              required
-              data-autofocus
-            />
-            <Choice
-              label="Start with"
-              description="Change the models and figures below."
-              value={template}
-              options={TEMPLATES.map(({ id, title }) => [id, title] as const)}
-              onChange={choose}
-            />
-          </div>
-        )}
-        <Textarea
-          label="Elements"
-          classNames={{ input: tools["mono"] ?? "" }}
-          rows={12}
-          value={text}
-          error={typeof elements === "string" ? elements : undefined}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            write.reset();
-          }}
-          spellCheck={false}
-        />
-        {typeof elements !== "string" && <RouteTree elements={elements} />}
-        {write.error && (
-          <Notice tone="bad">
-            <Fault error={write.error} />
-          </Notice>
-        )}
-        <Actions>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={typeof elements === "string"} loading={write.isPending} loaderProps={{ type: "dots" }}>
-            {route === undefined ? "Create and deploy" : "Create the version"}
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={route === undefined ? "Create a route" : `A new version of ${route.name}`}
+      onClose={onClose}
+      size={760}
+      submit={route === undefined ? "Create and deploy" : "Create the version"}
+      onSubmit={submit}
+      isPending={write.isPending}
+      isDisabled={typeof elements === "string"}
+      error={write.error}
+    >
+      {route === undefined && (
+        <div className={tools["two"]}>
+          <TextInput
+            label="Name"
+            description="Applications ask for the model dynamic/NAME."
+            placeholder="chat"
+            value={name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+            spellCheck={false}
+            required
+            data-autofocus
+          />
+          <Choice
+            label="Start with"
+            description="Change the models and figures below."
+            value={template}
+            options={TEMPLATES.map(({ id, title }) => [id, title] as const)}
+            onChange={choose}
+          />
+        </div>
+      )}
+      <Textarea
+        label="Elements"
+        classNames={{ input: tools["mono"] ?? "" }}
+        rows={12}
+        value={text}
+        error={typeof elements === "string" ? elements : undefined}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          write.reset();
+        }}
+        spellCheck={false}
+      />
+      {typeof elements !== "string" && <RouteTree elements={elements} />}
+    </FormDialog>
   );
 }
 
