@@ -3,7 +3,7 @@ import type { NotedCall } from "../api/calls.ts";
 import { useCalls } from "../api/calls.ts";
 import { Choice } from "../parts/choice.tsx";
 import { CopyBlock } from "../parts/copy-block.tsx";
-import { Panel } from "../parts/modal.tsx";
+import { Panel } from "../parts/dialogs/modal.tsx";
 import { Badge, Empty } from "../parts/page.tsx";
 import css from "./api-calls.module.css";
 import { asTerraform } from "./terraform.ts";

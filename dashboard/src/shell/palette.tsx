@@ -4,7 +4,7 @@ import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../api/hooks.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Dialog } from "../parts/modal.tsx";
+import { Dialog } from "../parts/dialogs/modal.tsx";
 import { asciiName, shownName } from "../api/names.ts";
 import { ACCOUNT_ACTIONS, ACCOUNT_PAGES, ACCOUNT_PLACES, ZONE_ACTIONS, ZONE_PAGES } from "./pages.ts";
 import css from "./palette.module.css";

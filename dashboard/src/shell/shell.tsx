@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { api, signedOut } from "../api/client.ts";
 import { forget } from "../api/calls.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Dialog, Edge } from "../parts/modal.tsx";
+import { Dialog, Edge } from "../parts/dialogs/modal.tsx";
 import { shownName } from "../api/names.ts";
 import { Loading } from "../parts/page.tsx";
 import { Boot } from "./boot.tsx";

@@ -4,7 +4,7 @@ import type { AccessApp, AccessAppWrite, AccessDestination } from "#model/access
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import { FORM_TYPES, type FormType, TYPE_WORDS, writtenOf } from "./access-app.ts";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { AccessApp } from "#model/access/access-app.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { useAddress, useAdding } from "../../api/search.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Card, Empty, Failed, Loading, Notice, PageHead } from "../../parts/page.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { AccountMember, AccountRole } from "#model/access/account-member.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Notice } from "../../parts/page.tsx";
 
 interface EditProps {

@@ -4,8 +4,8 @@ import type { AccountMember, AccountRole } from "#model/access/account-member.ts
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
+import { Actions, Dialog } from "../../parts/dialogs/modal.tsx";
 import { Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Token, TokenCondition } from "#model/access/token.ts";
 import { addressesOf } from "../../api/addresses.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import tools from "../../parts/tools.module.css";
 
 /** The condition of a token; undefined if it has none. */

@@ -4,7 +4,7 @@ import type { CertificatePack } from "#model/certificates/certificate-pack.ts";
 import type { CustomCertificate } from "#model/certificates/custom-certificate.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { CopyRecord } from "../../parts/copy-record.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";

@@ -4,7 +4,7 @@ import type { CustomCertificate } from "#model/certificates/custom-certificate.t
 import type { Zone } from "#model/zones/zone.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 
 const FIELDS = [

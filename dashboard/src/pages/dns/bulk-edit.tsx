@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";

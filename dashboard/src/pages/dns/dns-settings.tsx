@@ -4,7 +4,7 @@ import type { ZoneDnsSettings } from "#model/dns/dns-settings.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { ApiError } from "../../api/client.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
-import { Actions } from "../../parts/modal.tsx";
+import { Actions } from "../../parts/dialogs/modal.tsx";
 import { Card, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";

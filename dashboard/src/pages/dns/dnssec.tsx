@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Dnssec, DnssecRollover } from "#model/dns/dnssec.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
 import { Badge, Card, Facts, Failed, Fault, Loading, Notice, PageHead, type Tone } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";

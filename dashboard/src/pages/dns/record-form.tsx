@@ -5,7 +5,7 @@ import { ApiError } from "../../api/client.ts";
 import { useWrite, type Write } from "../../api/hooks.ts";
 import { useTrial } from "../../api/use-trial.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { hasPriority, RECORD_EXAMPLES, tagsOf, withPriority } from "./record-types.ts";

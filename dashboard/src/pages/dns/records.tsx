@@ -6,7 +6,7 @@ import type { Zone } from "#model/zones/zone.ts";
 import { api } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { shownName } from "../../api/names.ts";
 import { Empty, PageHead } from "../../parts/page.tsx";

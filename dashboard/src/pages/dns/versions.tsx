@@ -5,7 +5,7 @@ import type { DnsVersion, DnsVersionChange } from "#model/dns/dns-version.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";

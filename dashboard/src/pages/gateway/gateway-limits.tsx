@@ -4,7 +4,7 @@ import type { Gateway } from "#model/gateways/gateway.ts";
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Actions } from "../../parts/modal.tsx";
+import { Actions } from "../../parts/dialogs/modal.tsx";
 import { Card, Fault, Notice } from "../../parts/page.tsx";
 import { duration } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";

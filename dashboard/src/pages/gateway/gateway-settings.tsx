@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Card, Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { CreateToken } from "../account/create-token.tsx";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { useAdding } from "../../api/search.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Fault, Loading, PageHead } from "../../parts/page.tsx";

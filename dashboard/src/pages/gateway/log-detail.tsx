@@ -1,6 +1,6 @@
 import type { GatewayLogDetail } from "#model/gateways/gateway-log.ts";
 import { useRead } from "../../api/hooks.ts";
-import { Panel } from "../../parts/modal.tsx";
+import { Panel } from "../../parts/dialogs/modal.tsx";
 import { Facts, Failed, Loading } from "../../parts/page.tsx";
 import { count, money, Time } from "../../parts/time.tsx";
 import { Talk } from "./talk.tsx";

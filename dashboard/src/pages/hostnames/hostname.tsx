@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { CustomHostname, FallbackOrigin } from "#model/hostnames/custom-hostname.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
 import { CopyRecord } from "../../parts/copy-record.tsx";
 import { Icon } from "../../parts/icon.tsx";

@@ -6,7 +6,7 @@ import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 

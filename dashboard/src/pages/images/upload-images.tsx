@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, type FormEvent, useId, useState } from "react";
 import type { Image } from "#model/images/image.ts";
 import { upload } from "../../api/upload.ts";
-import { Actions, Dialog } from "../../parts/modal.tsx";
+import { Actions, Dialog } from "../../parts/dialogs/modal.tsx";
 import { Fault } from "../../parts/page.tsx";
 import { bytes } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";

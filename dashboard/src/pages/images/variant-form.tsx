@@ -4,7 +4,7 @@ import type { ImageFit, ImageMetadata, ImageVariant } from "#model/images/image-
 import { ApiError } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 

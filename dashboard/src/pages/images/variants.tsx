@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { ImageVariant } from "#model/images/image-variant.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { useAdding } from "../../api/search.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Card, Failed, Loading, PageHead } from "../../parts/page.tsx";

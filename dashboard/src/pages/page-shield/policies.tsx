@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { PagePolicy } from "#model/rulesets/page-policy.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading, Notice, type Tone } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";

@@ -1,7 +1,7 @@
 import type { PageScriptDetails } from "#model/zones/page-shield.ts";
 import { useRead } from "../../api/hooks.ts";
 import { List } from "../../parts/list.tsx";
-import { Dialog } from "../../parts/modal.tsx";
+import { Dialog } from "../../parts/dialogs/modal.tsx";
 import { Failed, Loading } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";

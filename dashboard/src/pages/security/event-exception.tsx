@@ -8,7 +8,7 @@ import { api } from "../../api/client.ts";
 import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useShownRead } from "../../api/shown-read.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { Actions } from "../../parts/modal.tsx";
+import { Actions } from "../../parts/dialogs/modal.tsx";
 import { Card, Failed, Fault, Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { draftOf } from "./exception-draft.ts";

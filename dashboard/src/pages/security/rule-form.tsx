@@ -4,7 +4,7 @@ import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import tools from "../../parts/tools.module.css";
 import { ExpressionBuilder } from "./expression/expression-builder.tsx";
 import { builtOf } from "./expression/expression-parts.ts";

@@ -7,7 +7,7 @@ import type { Zone } from "#model/zones/zone.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
 import { useAccount, useWrite } from "../../api/hooks.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 

@@ -5,7 +5,7 @@ import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite, useZone } from "../../api/hooks.ts";
 import { useTimeRange } from "../../api/time-range.ts";
 import { CopyBlock } from "../../parts/copy-block.tsx";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Facts, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import { isInternational, shownName } from "../../api/names.ts";

@@ -4,7 +4,7 @@ import type { CachePurged } from "#model/zones/cache-purge.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Card, Fault, Notice, PageHead } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";

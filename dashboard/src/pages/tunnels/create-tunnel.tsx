@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Tunnel } from "#model/tunnels/tunnel.ts";
 import { useWrite } from "../../api/hooks.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault } from "../../parts/page.tsx";
 
 /** Afterwards the tunnel's page is open, which says what to run. */

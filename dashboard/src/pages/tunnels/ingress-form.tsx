@@ -2,7 +2,7 @@ import { Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { IngressRule } from "#model/tunnels/ingress.ts";
 import { type ApiFault, ApiError } from "../../api/client.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { FormDialog } from "../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { type Ingress, withRule } from "./use-ingress.ts";

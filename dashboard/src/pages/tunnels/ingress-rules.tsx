@@ -2,7 +2,7 @@ import { ActionIcon, Button } from "@mantine/core";
 import { useState } from "react";
 import type { IngressRule } from "#model/tunnels/ingress.ts";
 import type { TunnelConfiguration } from "#model/tunnels/tunnel.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Card, Empty, Fault, Notice } from "../../parts/page.tsx";

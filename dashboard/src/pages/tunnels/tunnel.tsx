@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Tunnel, TunnelConfiguration } from "#model/tunnels/tunnel.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
-import { Confirm } from "../../parts/confirm.tsx";
+import { Confirm } from "../../parts/dialogs/confirm.tsx";
 import { Badge, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { number } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";

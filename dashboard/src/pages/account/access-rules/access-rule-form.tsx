@@ -4,7 +4,7 @@ import { useState } from "react";
 import { addressesOf } from "../../../api/addresses.ts";
 import { api } from "../../../api/client.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../../parts/page.tsx";
 import { number } from "../../../parts/time.tsx";
 import { type Mode, MODES, targetOf } from "./access-words.ts";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { AccessRule } from "#model/rulesets/access-rule.ts";
 import { useAccount, useRead, useWrite } from "../../../api/hooks.ts";
 import { useAdding, useAddress } from "../../../api/search.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";

@@ -2,7 +2,7 @@ import { Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { RuleList } from "#model/rulesets/rule-list.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { count } from "../../../parts/time.tsx";
 import { itemsOf, KINDS } from "./items.ts";
 import { useItemsWrite } from "./use-items-write.ts";

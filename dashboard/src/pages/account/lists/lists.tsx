@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { RuleList, RuleListKind } from "#model/rulesets/rule-list.ts";
 import { useAccount, useRead, useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Card, Empty, Failed, Loading, PageHead } from "../../../parts/page.tsx";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { RuleList, RuleListItem } from "#model/rulesets/rule-list.ts";
 import { useAccount, useRead, useWrite } from "../../../api/hooks.ts";
 import { useAddress } from "../../../api/search.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../../parts/page.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Webhook } from "#model/events/notification.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 import type { AvailableAlerts } from "./notifications.tsx";
 

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { NotificationPolicy, Webhook } from "#model/events/notification.ts";
 import { useAccount, useRead, useWrite } from "../../../api/hooks.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../../parts/page.tsx";

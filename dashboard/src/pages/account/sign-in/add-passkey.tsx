@@ -2,7 +2,7 @@ import { PasswordInput, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Passkey, PasskeyStarted } from "#model/access/passkey.ts";
 import { api, ApiError } from "../../../api/client.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { makePasskey, passkeyFault } from "../../../shell/passkey.ts";

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Passkey } from "#model/access/passkey.ts";
 import { useRead, useWrite } from "../../../api/hooks.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading } from "../../../parts/page.tsx";
 import { Time } from "../../../parts/time.tsx";

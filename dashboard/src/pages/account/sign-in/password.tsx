@@ -4,7 +4,7 @@ import { type FormEvent, useRef, useState } from "react";
 import type { Password } from "#model/access/session.ts";
 import { ApiError, type Reply } from "../../../api/client.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Badge, Card, Failed, Fault, Loading, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 

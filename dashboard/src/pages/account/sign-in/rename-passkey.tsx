@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import type { Passkey } from "#model/access/passkey.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 
 export function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readonly onClose: () => void }) {
   const edit = useWrite<Passkey>("/user/passkeys");

@@ -4,7 +4,7 @@ import type { GatewayDataset } from "#model/gateways/gateway-dataset.ts";
 import type { GatewayLogFilter } from "#model/gateways/gateway-log-filter.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import tools from "../../../parts/tools.module.css";
 

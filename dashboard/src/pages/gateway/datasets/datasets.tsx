@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { EvaluationType, GatewayDataset, GatewayEvaluation } from "#model/gateways/gateway-dataset.ts";
 import { useRead, useWrite } from "../../../api/hooks.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Card, Empty, Failed, Loading } from "../../../parts/page.tsx";

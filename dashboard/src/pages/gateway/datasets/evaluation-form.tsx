@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { EvaluationType, GatewayDataset, GatewayEvaluation } from "#model/gateways/gateway-dataset.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 
 interface FormProps {

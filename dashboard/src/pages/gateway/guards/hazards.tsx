@@ -5,7 +5,7 @@ import type { Guardrails } from "#model/gateways/guardrails.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { List } from "../../../parts/list.tsx";
-import { Actions } from "../../../parts/modal.tsx";
+import { Actions } from "../../../parts/dialogs/modal.tsx";
 import { Card, Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { gatewayWrite } from "./gateway-write.ts";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { DlpProfile } from "#model/gateways/dlp-profile.ts";
 import type { DlpPolicy } from "#model/gateways/dlp.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 import { AddWords } from "./add-words.tsx";
 

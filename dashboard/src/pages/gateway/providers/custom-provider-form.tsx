@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { CustomProvider } from "#model/gateways/gateway-provider.ts";
 import { ApiError } from "../../../api/client.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";

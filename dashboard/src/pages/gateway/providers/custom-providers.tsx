@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CustomProvider } from "#model/gateways/gateway-provider.ts";
 import { useRead, useWrite } from "../../../api/hooks.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading } from "../../../parts/page.tsx";

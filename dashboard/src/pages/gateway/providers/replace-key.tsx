@@ -2,7 +2,7 @@ import { PasswordInput } from "@mantine/core";
 import { useState } from "react";
 import type { ProviderConfig } from "#model/gateways/gateway-provider.ts";
 import { useWrite } from "../../../api/hooks.ts";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import { Fault } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { keyHint, providerTitle } from "./known-providers.ts";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { GatewayRoute } from "#model/gateways/gateway-route.ts";
 import { useWrite } from "../../../api/hooks.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { FormDialog } from "../../../parts/form-dialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/form-dialog.tsx";
 import tools from "../../../parts/tools.module.css";
 import { type RouteElement, TEMPLATES } from "./route-templates.ts";
 import { RouteTree } from "./route-tree.tsx";

@@ -5,7 +5,7 @@ import type { WafMigrationCheck, WafMigrationConfig, WafMigrationStatus } from "
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../../api/hooks.ts";
 import { useAddress } from "../../../api/search.ts";
-import { Confirm } from "../../../parts/confirm.tsx";
+import { Confirm } from "../../../parts/dialogs/confirm.tsx";
 import { Badge, Card, Loading, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { Configuration } from "./configuration.tsx";

@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { FormDialog } from "./form-dialog.tsx";
-import tools from "./tools.module.css";
+import tools from "../tools.module.css";
 
 interface ConfirmProps {
   readonly title: string;

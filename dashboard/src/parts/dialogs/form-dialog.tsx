@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Actions, Dialog } from "./modal.tsx";
-import { Fault, Notice } from "./page.tsx";
-import tools from "./tools.module.css";
+import { Fault, Notice } from "../page.tsx";
+import tools from "../tools.module.css";
 
 interface FormDialogProps {
   readonly title: string;
