@@ -149,11 +149,15 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
       const { columns, custom } = await hostnameColumns(store.read, zone, body, draft);
       const certificate = custom && own.read(custom, hostname);
       const row: CustomHostnameRow = { ...draft, ...columns };
-      const insert = (unit: Unit) => insertChecked(unit, call, zone, row);
+      const wantsCertificate = row.ssl !== null && certificate === undefined;
+      const insert = async (unit: Unit): Promise<void> => {
+        await insertChecked(unit, call, zone, row);
+        if (wantsCertificate) await issuer.order(unit, row);
+      };
       await limit.watch(zone.account_id, () => commit(deps, call, insert));
       tellBranding(call, row);
       if (certificate) await own.deploy(call, row.id, certificate);
-      await begin(call, row.id, row.ssl !== null && certificate === undefined);
+      await begin(call, row.id, wantsCertificate);
       return show(zone, row.id);
     },
 
@@ -165,6 +169,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
       const isRenamed = branding !== undefined && branding !== (seen.branding === 1);
       const { columns, custom } = await hostnameColumns(store.read, zone, body, isRenamed ? { ...seen, ssl_status: "initializing" } : seen);
       const certificate = custom && own.read(custom, seen.hostname);
+      const wantsCertificate = columns.ssl_status !== undefined && certificate === undefined;
       await commit(deps, call, async (unit) => {
         await lockZone(unit.db, zone.id);
         const before = await load(unit.db, zone, id);
@@ -176,6 +181,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
         };
         const after = { ...before, ...values };
         await updateCustomHostname(unit.db, id, values);
+        if (wantsCertificate) await issuer.order(unit, after);
         unit.change({ kind: "custom_hostname", id, value: customHostnameEntry(after) });
         unit.audit({
           ...auditOf(call, zone, id, "custom_hostname.edit"),
@@ -185,7 +191,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
       });
       if (branding === true) tellBranding(call, await load(store.read, zone, id));
       if (certificate) await own.deploy(call, id, certificate);
-      await begin(call, id, columns.ssl_status !== undefined && certificate === undefined);
+      await begin(call, id, wantsCertificate);
       return show(zone, id);
     },
 
@@ -206,7 +212,9 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
         const row = await ownerOf(unit.db, zone, names);
         await deleteHostnameCertificate(unit.db, names.certificate_id);
         const { hosts: _, custom_certificate: __, certificates: ___, ...ssl } = JSON.parse(row.ssl as string) as HostnameSsl;
-        await updateCustomHostname(unit.db, row.id, { ssl: JSON.stringify(ssl), ssl_status: "initializing" });
+        const wanted = { ssl: JSON.stringify(ssl), ssl_status: "initializing" };
+        await updateCustomHostname(unit.db, row.id, wanted);
+        await issuer.order(unit, { ...row, ...wanted });
         unit.change({ kind: "certificate", id: names.certificate_id, value: null });
         unit.audit({
           ...auditOf(call, zone, row.id, "custom_hostname.certificate_delete"),

@@ -76,6 +76,7 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
     if (isNew)
       for (const other of await activeHostnames(unit.db, row.hostname)) if (other.id !== row.id) await lose(unit, call, other, nowMs);
     announce(unit, call, zone, row, { ...row, ...values }, seen.judgement.errors);
+    if (isNew) await issuer.order(unit, { ...row, ...values });
     return isNew;
   };
 

@@ -12,6 +12,10 @@ export const createHostnameIssuer = ({
   readonly store: Store;
   readonly orders: CertificateOrders;
 }): CertificateIssuer => ({
+  order: async (unit, row) => {
+    if (row.ssl_status === null || row.ssl_status === "active") return;
+    if ((await zoneRowById(unit.db, row.zone_id))?.status === "active") await orders.request(unit, wishOf(row));
+  },
   request: async (ids) => {
     for (const id of ids) {
       const row = await customHostname(store.read, id);
