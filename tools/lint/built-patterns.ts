@@ -21,6 +21,7 @@ export const BUILT_PATTERNS: readonly BuiltPatterns[] = [
   { file: "src/rules/detectors/secrets/secrets.ts", how: "loaded" },
   { file: "src/rules/detectors/checks/separators.ts", how: "loaded" },
   { file: "src/rules/seclang/patterns/pattern.ts", how: "proven" },
+  { file: "src/rules/managed/signatures/scanners.ts", how: "loaded" },
   { file: "src/rules/managed/signatures/sql-injection.ts", how: "loaded" },
   { file: "src/rules/managed/signatures/system-files.ts", how: "loaded" },
   { file: "src/rules/seclang/sql/sql-shapes.ts", how: "loaded" },

@@ -1,6 +1,27 @@
+import { charge } from "#rules/budget.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { AGENT, ARGUMENTS, COOKIES, HEADERS, PATH } from "./places.ts";
 import type { Signature } from "./signature.ts";
+
+const PRIVATE = String.raw`^/(?:[\w-]+/)?(?:[\w-]+/)?(?:\.(?:env(?:[._~-]?[a-z0-9_-]+|~)?|environment|git(?:/.*|config|ignore|modules|attributes|-credentials|review|hub/workflows/.+|lab-ci\.yml)?|svn/.+|hg/.+|hgignore|bzr/.+|fossil|(?:bash|zsh|sh|mysql|psql|python|node_repl|rediscli|sqlite|irb|pry|rdebug|php|mongo)_?(?:history|hist)|bashrc|bash_profile|bash_logout|profile|zshrc|viminfo|lesshst|_?netrc|pgpass|my\.cnf|npmrc|yarnrc(?:\.yml)?|pypirc|gem/credentials|dockercfg|dockerenv|docker/.+|kube/.+|aws/.+|azure/.+|gcloud/.+|config/(?:gcloud|rclone|gh)/.+|boto|s3cfg|rclone\.conf|ssh/?.*|gnupg/.+|ht(?:access|passwd|digest|users|groups?)|passwd|user\.ini|php\.ini|ftpconfig|ftpquota|remote-sync\.json|s?ftp-config\.json|vscode/.+|idea/.+|project|classpath|buildpath|settings/.+|ds_store|atom/.+|sublime-project|tfstate|terraform/.+|vagrant/.+|ansible\.cfg|vault[_-](?:pass|token)|esmtprc|msmtprc|muttrc|mailrc|sentryclirc|snyk|netlify/.+|vercel/.+|serverless/.+|streamlit/secrets\.toml|jupyter/.+|cargo/credentials(?:\.toml)?|m2/settings\.xml|gradle/gradle\.properties|nuget/nuget\.config|composer/auth\.json|claude/.+|cursor/.+|codex/.+|openai/.+|travis\.yml|circleci/config\.yml|drone\.yml|wallet\.dat)|cvs/(?:entries|root|repository)|_darcs/.+|id_(?:rsa|dsa|ecdsa|ed25519)(?:\.pub)?|(?:(?:my)?server|private|privkey|privatekey|localhost|production|jwt|oauth-private|ssl|cert|host|www)\.(?:key|pem|ppk)|[\w-]{1,30}\.(?:(?:com|net|org|io|de)\.(?:key|pem)|p12|pfx|jks|ppk|keystore)|(?:api_?keys?|secrets?|passwords?|htpasswd|credentials|access_?keys?|root_?key|aws_?credentials)\.(?:txt|csv|ya?ml)|(?:secrets?|credentials|wallet|auth|awscredentials|client_secrets?|gcp-credentials|firebase-adminsdk[\w-]*|service-?account(?:-?key)?)\.json|wallet\.dat|config/(?:master\.key|credentials\.yml\.enc)|aws/credentials|aws\.yml|vault\.ya?ml)(?:[.~]?(?:bak|old|save|orig|swp|backup)?)$|^/(?:passwd|credentials|htpasswd(?:\.bak)?)$`;
+
+const COPIES = String.raw`^/(?:[\w-]+/)?(?:[\w-]+/)?(?:\.?[\w.-]+\.(?:php\d?|phtml|aspx?|jspx?|asax|inc)(?:[_.-](?:bak|old|orig|backup|copy|save|dist|tmp|txt|sw[op]|1)| copy|~)|(?:copy of [\w. -]+|[\w.-]+ - copy)\.[a-z]{2,5}|(?:\.?(?:env|config|settings|application|appsettings|database|secrets|local|parameters|security|web|app|server|docker-compose|package|composer|wp-config|main|index)(?:[.-][a-z]+)?\.(?:ya?ml|json|xml|ini|properties|config|conf|py|js|rb))(?:~|\.(?:bak|old|orig|save|backup|copy|tmp|sw[op])))$|^/(?:(?:backups?|bak|old)/[\w.-]+|(?:full[_-]?|site[_-]?|db[_-]?|web[_-]?)?back-?ups?(?:[_-]?\d[\d_-]*)?|bak|old|www(?:root)?|htdocs|html|public_html|site|web(?:site)?|ftp|home|root|db|dump|sql|mysql|database|vendor|src|source|code|app|data|release|\d{1,2}|a|[a-z0-9-]+\.(?:com|net|org|io|de|co\.uk|fr|ru|cn)|\d{4}-?\d\d-?\d\d)\.(?:zip|rar|7z|tar|tgz|tbz2?|tar\.(?:gz|bz2|xz)|sql(?:\.(?:gz|zip|bz2))?)$|^/(?:(?:wp-content(?:/uploads)?|backups?|db|database|data|storage|app_data|sql)/)?[\w.-]+\.(?:sql(?:\.(?:gz|zip|bz2))?|sqlite3?|mdb|mdf|rdb|hprof|dmp)$|^/(?:data|database|app|users|db)\.db$|^/(?:core(?:\.dump)?|heapdump(?:\.json)?)$|^/dump\.json$|^/administrator/backups/|^/wp-content/(?:backup-db|backups|updraft|ai1wm-backups|uploads/backupbuddy_backups)/`;
+
+const SETTINGS = String.raw`^/(?:local\.settings\.json|appsettings(?:\.[a-z]+)?\.json|application(?:-[a-z]+)?\.(?:ya?ml|properties)|(?:config|settings|configuration|database|db|parameters|bootstrap|secrets|mail|smtp|proftpd|uwsgi|my|php|hosts|inventory)\.(?:ya?ml|ini|inc(?:\.php)?|toml|conf|cnf|properties|py)|localsettings\.php|(?:conf/)?(?:server|tomcat-users|context)\.xml|(?:conf/)?(?:nginx|httpd|apache2|redis|pureftpd|vsftpd|supervisord)\.conf|config/(?:database|app|config|parameters|settings|local|secrets|aws)\.(?:ya?ml|php|ini|inc\.php)|config/settings\.inc\.php|app/(?:etc|config)/(?:local|env|parameters|config)\.(?:xml|php|ya?ml)|includes/config\.php\.inc|inc/config\.inc|sites/default/settings\.php|web\.(?:config|[a-z]+\.config|xml)(?:\.txt)?|connectionstrings\.config|docker-compose(?:\.[a-z]+)?\.ya?ml|dockerfile|makefile|gemfile(?:\.lock)?|procfile|composer\.(?:json|lock)|package-lock\.json|yarn\.lock|requirements\.txt|pipfile|pom\.xml|build\.gradle|gradle\.properties|vagrantfile|jenkinsfile|gruntfile\.js|gulpfile\.js|karma\.conf\.js|ecosystem\.config\.js|azure-pipelines\.yml|bitbucket-pipelines\.yml|ansible\.cfg|terraform\.(?:tfstate(?:\.backup)?|tfvars)|serverless\.yml|sam\.yaml|cloudformation\.yml|kubeconfig(?:\.yaml)?|kustomization\.yaml|values\.yaml|prometheus\.yml|alertmanager\.yml|playbook\.yml|behat\.yml|phpspec\.yml|phpunit\.xml|logback\.xml|log4j2?\.(?:xml|properties)|hibernate\.cfg\.xml|persistence\.xml|struts\.xml|ws_ftp\.(?:ini|log)|(?:filezilla|sitemanager|recentservers)\.xml|winscp\.ini|unattend\.xml|sysprep\.inf|rundeck\.properties|vendor/composer/installed\.json|nbproject/.+)$|^/(?:[\w-]+/)?(?:web|meta)-inf\.?/|^/(?:(?:var/|app/|admin/|storage/|runtime/)?logs?/|wp-content/|tmp/|app_data/logs/)?(?:error|access|debug|php-?_?errors?|laravel|production|development|server|sql|mysql|query|mail|ftp|cron|install|app|application|system|exception|dev|catalina|npm-debug|yarn-error|trace|spring|api)[._]?(?:log)?\.(?:log|out)$|^/(?:logs?/)?(?:error|access)[_-]log$|^/nohup\.out$|^/(?:errors|debug)\.txt$|^/(?:api/)?(?:actuator|manage|management)/(?:env|heapdump|threaddump|configprops|mappings|beans|loggers|trace|httptrace|dump|logfile|jolokia|gateway/routes|sessions|shutdown|refresh|auditevents|conditions|scheduledtasks|caches|flyway|liquibase)(?:/|$)|^/actuator;|^/(?:autoconfig|configprops|hystrix\.stream|jolokia|telescope/requests|horizon/dashboard|phpinfo|php-?_?info\.php|(?:old|_)_?phpinfo\.php|infophp\.php|asdf\.php|pi\.php|(?:dashboard|_profiler)/phpinfo(?:\.php)?)$|^/(?:_profiler|_wdt|_debugbar|__debug__|__clockwork)(?:/|$)|^/app_dev\.php|^/debug/(?:default/view|requests)(?:/|$)|^/rails/info/|^/(?:fpm-status|php-fpm/status|stub_status|balancer-manager|jk-status)$|^/cgi-bin/(?:status|env\.cgi|printenv\.pl)$|^/examples/(?:jsp|servlets)/|^/h2-console(?:/|$)|^/druid/(?:index|websession|weburi|sql)\.html$|^/adminer-[\w.-]+\.php$|^/_adminer\.php$|^/(?:fckeditor|ckeditor)/(?:editor/)?filemanager/|^/magmi/web/|^/(?:alfa_data|alfacgiapi)/|^/(?:[\w-]+/)?(?:[\w-]+/)?(?:chopper|phpspy|aspxspy|cmdasp|adminfuns|lufix|gel4y|xleet|wsoyanz|1337|alfanew|webadmin|shell\d{8}|wp-22|mini|marijuana|indoxploit)\.(?:php|aspx?|jsp)$`;
+
+const VULNERABLE = String.raw`^/(?:api/index\.php/v1/config/application$|webtools/control/(?:programexport|[a-z]+/(?:programexport|xmldsdump|statssincestart))(?:/|$)|console/(?:css|images)/[^/]{0,12}(?:%|\.\./|\.console)|ws_utc/config\.do$|_users/_all_docs$|_node/[^/]+/_config/query_servers/|php/ztp_gate\.php/|unauth/.*ztp_gate|php/utils/createremoteappwebsession\.php/|os/startup/restore/|api/convertcsvtoparquet\.php|system/configurationfile$|sdk/weblanguage$|current_config/|config/getuser$|bsw_cxttongr\.htm|passwordrecovered\.cgi|cgi-bin/(?:config\.exp|mainfunction\.cgi|nobody/|weblogin\.cgi|viewlog\.asp|kerbynet|account_mgr\.cgi|system_mgr\.cgi|file_transfer\.cgi)|apply_abstract\.cgi|device\.rsp$|apisix/admin/migrate/export|nacos/v1/cs/ops/derby|\./|app/rest/[\w:/]+;\.jsp|secure/(?:querycomponent!|[a-z]+\.jspa;)|kubeoperator/api/v1/clusters/kubeconfig/|minio/bootstrap/v1/verify|ui/h5-vsan/rest/proxy/service/.*setvmodlhelper|casa/nodes/thumbprints$|catalog/blobhandler\.ashx$|oa_html/bneviewerxmlservice$|configwizard/keyupload\.jsp$|restapi/(?:importtechnicians|logoncustomization)$|/?cfide/(?:administrator/index\.cfm|adminapi/|administrator/enter\.cfm)|crowd/admin/uploadplugin\.action$|iam/governance/.+;\.wadl$|client/index\.php\?\.php/|bin/querybuilder\.json\.|mifs/c/[a-z]+/fob/|remoteapplicationmetadata\.rem$|jars/upload$|;/|[^ ]+;\.(?:wadl|jsp|css|js)$|[^ ]*/getphpinfo\.php(?:/|$)|index\.php/v1/config|wp-content/plugins/easy-wp-smtp/[a-z0-9]+_debug_log\.txt$|s/[\w-]+/_/;?/?(?:web|meta)-inf|wp-content/plugins/[a-z0-9-]+/(?:readme\.txt\.bak|error_log)$)`;
+
+/** Whether a path is one of these and not a page of a repository. Each begins at the root, so a long path is none of them. */
+const isAskedFor = (source: string): ((path: string) => boolean) => {
+  const asked = new RegExp(source);
+  return (path) => {
+    charge(PATH_STEPS);
+    return path.length <= PATH_BYTES_MAX && asked.test(path) && !isRepositoryPage(path);
+  };
+};
+
+const PATH_BYTES_MAX = 1024;
+const PATH_STEPS = 5000;
 
 const ROWS: readonly SignatureRow[] = [
   {
@@ -213,8 +234,18 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "known-header-exploits",
     title: "Values of header fields that only exploits send: internal steps of Next.js, ranges without an end, states of file transfers",
-    pattern: String.raw`^(?:src/|pages/){1,3}_?middleware(?:$|:)|^_?middleware:_?middleware|^bytes=\d{1,20}-18446744073709551615|^session_setvars$|^for="?\[127\.0\.0\.1\]|/(?:ecp|owa|mapi|autodiscover|ews)/[^ ]{0,80}\?~\d;?$`,
-    needs: ["middleware", "-18446744073709551615", "session_setvars", "[127.0.0.1]", "?~"],
+    pattern: String.raw`^(?:src/|pages/){1,3}_?middleware(?:$|:)|^_?middleware:_?middleware|^bytes=\d{1,20}-18446744073709551615|^session_setvars$|^for="?\[127\.0\.0\.1\]|/(?:ecp|owa|mapi|autodiscover|ews)/[^ ]{0,80}\?~\d;?$|^xpyzxwy6$|^doar-e, ?ftw|^retrieve;l=[^ ]{1,60};path=|^crushadmin/`,
+    needs: [
+      "xpyzxwy6",
+      "doar-e",
+      "retrieve;l=",
+      "crushadmin",
+      "middleware",
+      "-18446744073709551615",
+      "session_setvars",
+      "[127.0.0.1]",
+      "?~",
+    ],
     targets: HEADERS | COOKIES,
     hits: ["src/middleware:src/middleware", "pages/_middleware", "bytes=0-18446744073709551615", 'for="[127.0.0.1]:8000"'],
     misses: ["middleware", "bytes=0-1023", 'for="[2001:db8::1]:8000"', "express middleware: a guide"],
@@ -234,6 +265,162 @@ const ROWS: readonly SignatureRow[] = [
       "__construct",
     ],
     misses: ["a@foo.example", "https://a.example/x.jpg?w=1", "issue[#1]", "../a.js", "@anna/rpc"],
+  },
+  {
+    slug: "scanner-private-files",
+    title: "Files that people and programs keep to themselves: settings of shells and editors, keys, histories, repositories",
+    detect: isAskedFor(PRIVATE),
+    needs: ["/"],
+    targets: PATH,
+    hits: [
+      "/.env.live",
+      "/backend/.env",
+      "/.git/FETCH_HEAD",
+      "/.zsh_history",
+      "/.idea/deployment.xml",
+      "/ssl/server.key",
+      "/keystore.jks",
+      "/secrets.json",
+    ],
+    misses: [
+      "/.env.example",
+      "/.well-known/security.txt",
+      "/acme/web/blob/main/.gitignore",
+      "/shop/house.key.html",
+      "/slides/talk.key",
+      "/environment",
+      "/auth.js",
+    ],
+  },
+  {
+    slug: "scanner-copies",
+    title: "Copies, archives and dumps of a whole site or database that lie in its root",
+    detect: isAskedFor(COPIES),
+    needs: [".", "-backup", "backup", "/updraft", "/core", "/heapdump", "copy", "~", "_bak", "_old", "_orig"],
+    targets: PATH,
+    hits: [
+      "/index.php_bak",
+      "/index - Copy.php",
+      "/application.yml.bak",
+      "/www.zip",
+      "/example.com.tar.gz",
+      "/2026-11-29.sql",
+      "/wp-content/mysql.sql",
+      "/db.sqlite3",
+    ],
+    misses: [
+      "/downloads/app.zip",
+      "/files/report.bak.pdf",
+      "/backup-and-restore/",
+      "/index.php",
+      "/core/app.js",
+      "/docs/schema.sql",
+      "/a/b/release.zip",
+    ],
+  },
+  {
+    slug: "scanner-settings",
+    title: "Settings, logs and reports of programs that lie in the root of a site by mistake",
+    detect: isAskedFor(SETTINGS),
+    needs: ["/"],
+    targets: PATH,
+    hits: [
+      "/appsettings.Production.json",
+      "/config.yml",
+      "/logs/error.log",
+      "/actuator/scheduledtasks",
+      "/_profiler",
+      "/adminer-4.8.1.php",
+      "/WEB-INF./web.xml",
+      "/php_info.php",
+    ],
+    misses: [
+      "/config.json",
+      "/swagger.json",
+      "/actuator/health",
+      "/docs/config.yml",
+      "/blog/error.log.html",
+      "/metrics",
+      "/package/git-config",
+      "/robots.txt",
+      "/logs",
+    ],
+  },
+  {
+    slug: "scanner-vulnerable-paths",
+    title: "Paths of known vulnerabilities that visitors of a product do not ask for",
+    detect: isAskedFor(VULNERABLE),
+    needs: ["/"],
+    targets: PATH,
+    hits: [
+      "/webtools/control/ProgramExport/",
+      "/php/ztp_gate.php/.js.map",
+      "/SDK/webLanguage",
+      "/CFIDE/administrator/index.cfm",
+      "/;/admin/page",
+      "/app/rest/users;.jsp",
+      "/_users/_all_docs",
+    ],
+    misses: [
+      "/api/v1/config/application",
+      "/webtools/control/main",
+      "/users",
+      "/a;v=1/b",
+      "/console/login",
+      "/config/getting-started",
+      "/cgi-bin/search.cgi",
+    ],
+  },
+  {
+    slug: "known-document-exploits",
+    title: "Names of classes, fields and calls that only exploits send, in arguments and documents",
+    pattern: String.raw`guzzlehttp\\{1,4}psr7\\{1,4}fnstream|supervisor\.supervisord\.options|system\.collections\.generic\.sortedset|\bobjectdataprovider\b.{0,200}xamlreader|system\.runtime\.remoting\.objref|executeshellcommand_input|\}\}?\{\{async |\{\{groovy\}\}|\bio\.popen ?\(|\bos\.execute ?\(['"]|^pfdrid$|^pfdrt$|^widgetconfig\[code\]|^_cfclient$|\bas session["']? ?:|["']@type["'] ?: ?["']java\.lang\.(?:exception|autocloseable|class)["']|^eael-resetpassword|^rdspasswordallowed$|^nsvpx$|^jsp_precompile$|_post_services=|^ccp_act$|^arc_sys_telnetdenable|arc_sys_telnetdenable|^oc-credential$|^--(?:env|templatespath|config)=|\bgpath\[|setvmodlhelper|^bne:uueupload$|uueupload=true|\bexsl:document\b|processbuilder\[|http://xml\.apache\.org/xalan/java|^wp_?c(?:\xc3\xa0|a)pabilities|\bfrom /etc/passwd$|^pa_note|^['"]?pa_note`,
+    needs: [
+      "fnstream",
+      "supervisor",
+      "sortedset",
+      "xamlreader",
+      "objref",
+      "executeshell",
+      "async ",
+      "groovy",
+      "io.popen",
+      "os.execute",
+      "pfdr",
+      "widgetconfig",
+      "_cfclient",
+      "as session",
+      "@type",
+      "eael-",
+      "rdspass",
+      "nsvpx",
+      "jsp_pre",
+      "_post_services",
+      "arc_sys",
+      "ccp_act",
+      "oc-cred",
+      "--",
+      "gpath",
+      "setvmodl",
+      "uueupload",
+      "exsl:",
+      "processbuilder[",
+      "xalan",
+      "pabilities",
+      "/etc/passwd",
+      "pa_note",
+    ],
+    targets: ARGUMENTS,
+    hits: [
+      "GuzzleHttp\\Psr7\\FnStream",
+      "supervisor.supervisord.options.warnings",
+      "p:ExecuteShellCommand_INPUT",
+      "}}{{async async=false}}{{groovy}}println(1){{/groovy}}",
+      "pfdrid",
+      "_cfclient",
+      "wp_capabilities[administrator]",
+    ],
+    misses: ["psr7 streams", "supervisor: anna", "a sorted set", "groovy music", "capabilities", "as a session: 5"],
   },
   {
     slug: "scanner-scripts",
@@ -281,5 +468,14 @@ const ROWS: readonly SignatureRow[] = [
     score: 4,
   },
 ];
+
+/** Pages of a repository show its files under their own names, and examples are for everybody. */
+function isRepositoryPage(path: string): boolean {
+  return (
+    // linear: at most 1024 bytes (longer paths are cut)
+    /^\/[\w.@-]{1,60}\/[\w./@-]{1,200}\/(?:blob|raw|src|tree|edit|blame|commits|compare|media|-)\//.test(path.slice(0, 1024)) ||
+    /\/\.env[._-](?:example|sample|dist|template)$/.test(path)
+  );
+}
 
 export const SCANNERS: readonly Signature[] = signaturesOf("scanner", ROWS);

@@ -10,11 +10,13 @@ export const WRITTEN_CLASSES = [
   "log4j",
   "nosql",
   "prototype",
+  "scanners",
   "sql",
   "ssrf",
   "ssti",
   "tools",
   "traversal",
+  "vulnerabilities",
   "xss",
   "xxe",
 ] as const;
