@@ -289,12 +289,12 @@ describe("a conversation keeps its meaning in translation", () => {
         role: "assistant",
         content: said ?? null,
         tool_calls: calls.map(({ name, input }: any, k: number) => ({
-          id: `${i}.${k}`,
+          id: `${i}-${k}`,
           type: "function",
           function: { name, arguments: JSON.stringify(input) },
         })),
       },
-      ...calls.map((_: unknown, k: number) => ({ role: "tool", tool_call_id: `${i}.${k}`, content: `result ${i}.${k}` })),
+      ...calls.map((_: unknown, k: number) => ({ role: "tool", tool_call_id: `${i}-${k}`, content: `result ${i}.${k}` })),
       { role: "assistant", content: answer },
     ]);
 
@@ -303,8 +303,8 @@ describe("a conversation keeps its meaning in translation", () => {
     exchanges.flatMap(({ asked, said, calls, answer }, i) => [
       ["user", asked],
       ...(said === undefined ? [] : [["model", said]]),
-      ...calls.map(({ name, input }: any, k: number) => ["call", `${i}.${k}`, name, input]),
-      ...calls.map((_: unknown, k: number) => ["result", `${i}.${k}`, `result ${i}.${k}`]),
+      ...calls.map(({ name, input }: any, k: number) => ["call", `${i}-${k}`, name, input]),
+      ...calls.map((_: unknown, k: number) => ["result", `${i}-${k}`, `result ${i}.${k}`]),
       ["model", answer],
     ]);
   const ofAnthropic = (body: any): unknown[] =>

@@ -133,9 +133,9 @@ storeTest("a trace shows the matched data of a managed rule and its position", a
       url: "https://www.example.test/",
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: '{"a":["<script>"]}',
+      body: '{"a":["<script>alert(1)</script>"]}',
     }),
-    ["Cross-site scripting: a script element", { part: "http.request.body.raw", name: "a", value: "<script>" }],
+    ["Cross-site scripting: a script element", { part: "http.request.body.raw", name: "a", value: "<script>alert(1)</script>" }],
   );
 });
 

@@ -206,6 +206,10 @@ const MAKERS: ReadonlyMap<string, (random: Random) => string> = new Map([
       `${pick(random, ["api_key = ", "apiKey: ", "client_secret=", "ACCESS_TOKEN=", "auth_token => "])}${pick(random, ["", "'"])}${word(random, 32)}`,
   ],
   [
+    "secret.wordpress_config",
+    (random: Random) => `define('${pick(random, ["DB_PASSWORD", "AUTH_KEY", "NONCE_KEY"])}', '${word(random, 20)}7');`,
+  ],
+  [
     "secret.connection_password",
     (random: Random) => `Server=db;User Id=app${pick(random, [";Password=", "&password="])}${word(random, 15)}7`,
   ],

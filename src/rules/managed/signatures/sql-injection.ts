@@ -104,9 +104,12 @@ const QUOTED_CALL =
   // linear: pumped
   /(?<=^|[ ~=:(])(["'])sleep ?\( ?\d{1,4} ?\)\1(?=[ ,)]|$)/g;
 
-const TITLE =
-  // linear: at its beginning only
-  /^[ /]?sleep ?\( ?\d{1,4} ?\) (?!(?:and|or|xor|as|from|where|union|order|group|having|limit|into|like|rlike|is|in|not|between|div|mod|procedure|for|regexp|collate)\b)[a-z]{3,20} (?!(?:and|or|xor|as|from|where|union|order|group|having|limit|into|like|rlike|is|in|not|between|div|mod|procedure|for|regexp|collate)\b)[a-z]{3,20}(?= |$)/;
+/** Words that continue an expression or a query behind a call. */
+const CONTINUES =
+  "(?:and|or|xor|as|from|where|union|except|intersect|minus|order|group|having|limit|offset|fetch|window|over|into|like|rlike|regexp|sounds|member|is|in|not|between|div|mod|collate|procedure|for|lock|asc|desc|select|returning|join|natural|cross|inner|left|right|full|on|using|when|then|else|end)\\b";
+
+// At the beginning of a text only, and its repetitions are bounded.
+const TITLE = new RegExp(`^[ /]?sleep ?\\( ?\\d{1,4} ?\\) (?!${CONTINUES})[a-z]{3,20} (?!${CONTINUES})[a-z]{3,20}(?= |$)`);
 
 const OVERLAP = 512;
 /** A sign that every text that continues after a quote or a number contains, and few documents. */
