@@ -1,3 +1,4 @@
+import { mapInTicks } from "#kernel/in-ticks.ts";
 import type { Call } from "#control/call.ts";
 import { OWN_CATEGORY } from "#rules/managed/own-patterns.ts";
 import type { OwnPattern } from "#rules/parameters/rule-context.ts";
@@ -9,7 +10,7 @@ import { inertParts } from "#rules/inert.ts";
 import type { Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
-import type { StoredRule } from "./rules.ts";
+import { RULES_AT_ONCE, type StoredRule } from "./rules.ts";
 
 interface NotesContext {
   readonly patterns?: readonly OwnPattern[] | undefined;
@@ -17,13 +18,14 @@ interface NotesContext {
 }
 
 /** Sentences about parts of the rules that have no effect. */
-export function inertNotes(rules: readonly StoredRule[], { patterns = [], normalization }: NotesContext): readonly string[] {
+export async function inertNotes(rules: readonly StoredRule[], { patterns = [], normalization }: NotesContext): Promise<readonly string[]> {
   const isOwn = (name: string): boolean => name === OWN_CATEGORY || patterns.some(({ id, tags }) => id === name || tags.includes(name));
-  return rules.flatMap((rule) =>
+  const notes = await mapInTicks(rules, RULES_AT_ONCE, (rule) =>
     [...inertParts(rule, isOwn), ...(normalization === null ? [] : pathParts(rule, normalization))].map(
       (part) => `Rule ${rule.id}: ${part}.`,
     ),
   );
+  return notes.flat();
 }
 
 /** Literals that no path has in the form in which rules see it. */

@@ -1,4 +1,5 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { mapInTicks } from "#kernel/in-ticks.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Position, Rule, RuleWrite } from "#model/rulesets/ruleset.ts";
 import { completeParameters } from "#rules/actions/actions.ts";
@@ -16,14 +17,17 @@ export interface RuleBuild {
   assertChecked(write: RuleWrite): void;
 }
 
+/** Of rules with the longest expressions, some milliseconds. */
+export const RULES_AT_ONCE = 50;
+
 /**
  * The rules after an update. A rule with an existing `id`, or else an existing `ref`, replaces that rule, and gets a new
  * version only if it changed.
  */
-export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], build: RuleBuild): StoredRule[] {
+export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], build: RuleBuild): Promise<StoredRule[]> {
   const unclaimed = new Map(before.map((rule) => [rule.id, rule]));
   const byRef = new Map(before.map(({ ref, id }) => [ref, id]));
-  return writes.map((write) => {
+  return mapInTicks(writes, RULES_AT_ONCE, (write) => {
     const existing = unclaimed.get(write.id ?? "") ?? unclaimed.get(byRef.get(write.ref ?? "") ?? "");
     if (existing) unclaimed.delete(existing.id);
     return buildRule(write, existing, build);

@@ -59,7 +59,7 @@ export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): Rule
       const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
       const leftOut = problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
       const around = { patterns: await ownPatterns(store.read, scope), normalization: await normalizationIn(store.read, scope) };
-      return [...leftOut, ...inertNotes(JSON.parse(row.rules) as StoredRule[], around)];
+      return [...leftOut, ...(await inertNotes(JSON.parse(row.rules) as StoredRule[], around))];
     },
     trace: async (scope, input) => {
       const { host } = describeRequest(input, {}, clock.nowMs());

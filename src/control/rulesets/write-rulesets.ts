@@ -5,7 +5,7 @@ import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { checkRuleCount, checkRulesBytes, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
 import { inertNotes, normalizationIn, note } from "#control/rulesets/inert-notes.ts";
-import { publishRuleset } from "#control/rulesets/publish.ts";
+import { publishRuleset, turnIfLong } from "#control/rulesets/publish.ts";
 import { checkRefs, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
 import type { RuleChecks } from "#control/rulesets/rule-checks.ts";
 import type { Slices } from "#kernel/process/slices.ts";
@@ -42,10 +42,15 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
     const build: RuleBuild = { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
     return { ...build, patterns: around.patterns, normalization: await normalizationIn(unit.db, scope) };
   };
-  const rulesFrom = (body: RulesetUpdate, scope: RulesetScope, before: readonly StoredRule[], build: RuleBuild): StoredRule[] => {
+  const rulesFrom = async (
+    body: RulesetUpdate,
+    scope: RulesetScope,
+    before: readonly StoredRule[],
+    build: RuleBuild,
+  ): Promise<StoredRule[]> => {
     const writes = body.rules ?? [];
     checkRuleCount(limits, scope, writes.length);
-    const rules = replaceRules(writes, before, build);
+    const rules = await replaceRules(writes, before, build);
     checkRefs(rules);
     return rules;
   };
@@ -58,7 +63,9 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
     const row = { ...before, ...changes, version: before.version + 1, last_updated: now() };
     await checkBytes(unit, scope, row.rules, before.rules);
     await updateRuleset(unit.db, before.id, row);
+    await turnIfLong(row);
     await keepVersion(unit.db, row, limits.versionsKept);
+    await turnIfLong(row);
     return publishRuleset(unit, call, scope, "ruleset.update", before, row);
   };
 
@@ -70,7 +77,7 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       checkKeys(body);
       const at = now();
       const build = await buildOf(unit, scope, kind, phase.name);
-      const rules = rulesFrom(body, scope, [], build);
+      const rules = await rulesFrom(body, scope, [], build);
       await checkBlockedRules(unit, scope.zone_id, phase.name, rules);
       // The rules are checked first, because their errors are more specific; even without rules, the ruleset would have
       // no effect.
@@ -87,9 +94,11 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
         last_updated: at,
       };
       await checkBytes(unit, scope, row.rules, "");
+      await turnIfLong(row);
       await insertRuleset(unit.db, row);
+      await turnIfLong(row);
       await keepVersion(unit.db, row, limits.versionsKept);
-      note(call, inertNotes(rules, build));
+      note(call, await inertNotes(rules, build));
       return publishRuleset(unit, call, scope, "ruleset.create", null, row);
     },
 
@@ -97,9 +106,9 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       checkKeys(body);
       checkUnchanged(body, before);
       const build = await buildOf(unit, scope, before.kind, before.phase);
-      const rules = rulesFrom(body, scope, rulesOf(before), build);
+      const rules = await rulesFrom(body, scope, rulesOf(before), build);
       await checkBlockedRules(unit, scope.zone_id, before.phase, rules);
-      note(call, inertNotes(rules, build));
+      note(call, await inertNotes(rules, build));
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
         description: body.description ?? before.description,
@@ -116,7 +125,7 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
         checkRuleCount(limits, scope, rules.length);
         checkRefs(rules);
         await checkBlockedRules(unit, scope.zone_id, before.phase, rules);
-        note(call, inertNotes(rules, build));
+        note(call, await inertNotes(rules, build));
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
       }),
 

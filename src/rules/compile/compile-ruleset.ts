@@ -5,7 +5,7 @@ import { outlivesSkips, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import { compileExpression, type ExpressionOptions } from "#rules/expression/expression.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import { isBodyField } from "#rules/expression/fields/body-fields.ts";
-import { createDispatch } from "#rules/expression/compile/dispatch.ts";
+import { creatingDispatch } from "#rules/expression/compile/dispatch.ts";
 import type { FieldChange } from "#rules/actions/field-change.ts";
 import { finish, type Work } from "#kernel/process/slices.ts";
 import { createRegexTable, type RegexTable } from "#rules/regex/regex-table.ts";
@@ -73,7 +73,7 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
   }
   // A rate limit may count requests that its rule does not match, so every rule is evaluated.
   const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
-  const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
+  const dispatch = asksAll ? null : yield* creatingDispatch(rules.map((rule) => rule.applies));
   const steps = rules.reduce((sum, rule) => sum + rule.definition.expression.length * CHARACTER_STEPS, 0);
   const judges = rules.some(({ executes }) => executes?.tells === true);
   return {

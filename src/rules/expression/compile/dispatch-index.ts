@@ -1,8 +1,11 @@
+import type { Work } from "#kernel/process/slices.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import { charge } from "#rules/budget.ts";
 import { addressBytes, type AddressRange } from "#rules/expression/values/address-set.ts";
 import type { Reader } from "./compile.ts";
 import { type Guard, PART_BYTES_MIN } from "./index-guards.ts";
 import { rememberedLower } from "#rules/text/text-functions.ts";
+import { sortingTexts } from "./sorting-texts.ts";
 import type { Value } from "#rules/expression/values/value-type.ts";
 
 /** Finds the filters that a value may satisfy. */
@@ -14,8 +17,12 @@ export interface Lookup {
 
 export interface LookupBuilder {
   add(guard: Guard, number: number): void;
-  finish(): Lookup;
+  finishing(): Work<Lookup>;
 }
+
+/** Measured units of `Work`: for a row of an index, and for a number that it holds or looks up. */
+const ROW_UNITS = 1;
+const NUMBER_UNITS = 0.1;
 
 /** One for each kind of guard. */
 export const LOOKUPS: Readonly<Record<Guard["kind"], (read: Reader) => LookupBuilder>> = {
@@ -24,25 +31,29 @@ export const LOOKUPS: Readonly<Record<Guard["kind"], (read: Reader) => LookupBui
   part: createPartLookup,
 };
 
-function addTo<K>(rows: Map<K, number[]>, key: K, number: number): void {
+function addTo<K>(rows: { get(key: K): number[] | undefined; set(key: K, row: number[]): unknown }, key: K, number: number): void {
   const row = rows.get(key);
   if (row === undefined) rows.set(key, [number]);
   else if (row.at(-1) !== number) row.push(number);
 }
 
 function createExactLookup(read: Reader): LookupBuilder {
-  const rows = new Map<Value, number[]>();
+  // Values of one field have one type, so their texts differ.
+  const rows = new LargeMap<number[]>();
   return {
     add: (guard, number) => {
-      if (guard.kind === "exact") addTo(rows, guard.key, number);
+      if (guard.kind === "exact") addTo(rows, String(guard.key), number);
     },
-    finish: () => ({
-      read,
-      find: (value, found) => {
-        const numbers = rows.get(value);
-        if (numbers !== undefined) found(numbers);
-      },
-    }),
+    *finishing() {
+      yield ROW_UNITS;
+      return {
+        read,
+        find: (value, found) => {
+          const numbers = rows.get(String(value));
+          if (numbers !== undefined) found(numbers);
+        },
+      };
+    },
   };
 }
 
@@ -53,8 +64,8 @@ function createAddressLookup(read: Reader): LookupBuilder {
     add: (guard, number) => {
       if (guard.kind === "address") ranges.push({ ...bounds(guard.range), number });
     },
-    finish: () => {
-      const stretches = cut(ranges);
+    *finishing() {
+      const stretches = yield* cutting(ranges);
       return {
         read,
         find: (value, found) => {
@@ -91,7 +102,10 @@ interface Stretches {
 // Ranges that enclose many others would be stored for each of them; beyond this bound, every filter is a candidate.
 const ENTRIES_MAX = 200_000;
 
-function cut(ranges: readonly Range[]): Stretches {
+function* cutting(ranges: readonly Range[]): Work<Stretches> {
+  const all: Stretches = { starts: [""], numbers: [ranges.map((range) => range.number)] };
+  // Each range is stored at least once.
+  if (ranges.length > ENTRIES_MAX) return all;
   const begins = new Map<string, number[]>();
   const ends = new Map<string, number[]>();
   for (const { low, next, number } of ranges) {
@@ -99,8 +113,9 @@ function cut(ranges: readonly Range[]): Stretches {
     begins.get(low)?.push(number);
     ends.set(next, ends.get(next) ?? []);
     ends.get(next)?.push(number);
+    yield ROW_UNITS;
   }
-  const starts = [...new Set([...begins.keys(), ...ends.keys()])].filter((start) => start !== "").sort();
+  const starts = yield* sortingTexts([...new Set([...begins.keys(), ...ends.keys()])].filter((start) => start !== ""));
   const active = new Map<number, number>();
   const numbers: number[][] = [];
   let entries = 0;
@@ -112,8 +127,9 @@ function cut(ranges: readonly Range[]): Stretches {
       else active.set(number, times);
     }
     entries += active.size;
-    if (entries > ENTRIES_MAX) return { starts: [""], numbers: [ranges.map((range) => range.number)] };
+    if (entries > ENTRIES_MAX) return all;
     numbers.push([...active.keys()]);
+    yield ROW_UNITS + active.size * NUMBER_UNITS;
   }
   return { starts, numbers };
 }
@@ -143,9 +159,9 @@ function createPartLookup(read: Reader): LookupBuilder {
     add: (guard, number) => {
       if (guard.kind === "part") rows.push({ grams: gramsOf(guard.texts), folded: guard.folded, number });
     },
-    finish: () => {
-      const exact = indexParts(rows.filter((row) => !row.folded));
-      const folded = indexParts(rows.filter((row) => row.folded));
+    *finishing() {
+      const exact = yield* indexingParts(rows.filter((row) => !row.folded));
+      const folded = yield* indexingParts(rows.filter((row) => row.folded));
       return {
         read,
         find: (value, found) => {
@@ -157,6 +173,10 @@ function createPartLookup(read: Reader): LookupBuilder {
   };
 }
 
+const FREQUENCY_BITS_MAX = 20;
+/** Fibonacci hashing. */
+const GOLDEN = 0x9e3779b1;
+
 type FindParts = (value: string, found: (numbers: readonly number[]) => void) => void;
 
 interface PartRow {
@@ -164,16 +184,29 @@ interface PartRow {
   readonly number: number;
 }
 
-function indexParts(rows: readonly PartRow[]): FindParts | null {
+function* indexingParts(rows: readonly PartRow[]): Work<FindParts | null> {
   if (rows.length === 0) return null;
-  const frequency = new Map<number, number>();
-  for (const { grams } of rows) for (const gram of grams) frequency.set(gram, (frequency.get(gram) ?? 0) + 1);
+  // Counted by hash: a map of millions of grams would double all at once, and the choice needs no exact numbers.
+  const bits = Math.min(FREQUENCY_BITS_MAX, 1 + Math.ceil(Math.log2(1 + rows.reduce((sum, { grams }) => sum + grams.length, 0))));
+  const frequency = new Uint32Array(1 << bits);
+  const cellOf = (gram: number): number => Math.imul(gram, GOLDEN) >>> (32 - bits);
+  for (const { grams } of rows) {
+    for (const gram of grams) frequency[cellOf(gram)] = (frequency[cellOf(gram)] ?? 0) + 1;
+    yield grams.length * NUMBER_UNITS;
+  }
   const numbersByGram = new Map<number, number[]>();
   for (const { grams, number } of rows) {
     let rarest = -1;
+    let least = Infinity;
     // Of equally rare ones the last, because addresses and paths differ at their end.
-    for (const gram of grams) if (rarest < 0 || (frequency.get(gram) ?? 0) <= (frequency.get(rarest) ?? 0)) rarest = gram;
+    for (const gram of grams) {
+      const count = frequency[cellOf(gram)] ?? 0;
+      if (count > least) continue;
+      least = count;
+      rarest = gram;
+    }
     addTo(numbersByGram, rarest, number);
+    yield ROW_UNITS + grams.length * NUMBER_UNITS;
   }
   const byGram = new Map<number, Gram>(Array.from(numbersByGram, ([gram, numbers]) => [gram, { numbers, foundIn: 0 }]));
   let passes = 0;

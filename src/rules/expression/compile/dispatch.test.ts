@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countedWork } from "../../../../test/support/counted-work.ts";
 import { fc } from "../../../../test/support/property.ts";
 import { compileExpression } from "#rules/expression/expression.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { Predicate, RequestView } from "#rules/views.ts";
-import { createDispatch } from "./dispatch.ts";
+import { creatingDispatch } from "./dispatch.ts";
+import { finish } from "#kernel/process/slices.ts";
 
 const filter = (text: string): Predicate => compileExpression(text, "http_request_firewall_custom");
 
 function found(filters: readonly Predicate[], request: RequestView): readonly number[] {
-  const scan = createDispatch(filters).scan(request, null);
+  const scan = finish(creatingDispatch(filters)).scan(request, null);
   const numbers: number[] = [];
   for (let number = scan.next(); number !== -1; number = scan.next()) numbers.push(number);
   return numbers;
@@ -86,4 +88,23 @@ test("a filter that cannot match is not evaluated", () => {
 test("foreign predicates are evaluated one by one", () => {
   const filters: Predicate[] = [() => true, filter("not ssl"), () => false, () => true];
   assert.deepEqual(found(filters, testRequest()), [0, 3]);
+});
+
+test("a dispatch of filters with many guards is made in steps of limited size", () => {
+  const kinds: readonly ((i: number) => string)[] = [
+    (i) => Array.from({ length: 60 }, (_, j) => `http.request.uri.path contains "/some/path/${i}/${j}"`).join(" or "),
+    (i) => Array.from({ length: 60 }, (_, j) => `http.request.uri.path contains "/some/path/${i}/${j}"`).join(" and "),
+    (i) => `ip.src in {${Array.from({ length: 200 }, (_, j) => `10.${i % 256}.${j}.0/${8 + ((i + j) % 16)}`).join(" ")}}`,
+    (i) => `http.request.uri.path in {${Array.from({ length: 200 }, (_, j) => `"/${i}/${j}"`).join(" ")}}`,
+  ];
+  for (const kind of kinds) {
+    const work = creatingDispatch(Array.from({ length: 200 }, (_, i) => filter(kind(i))));
+    let [most, total, isDone] = [0, 0, false];
+    while (!isDone) {
+      const count = countedWork(() => (isDone = work.next().done === true));
+      most = Math.max(most, count);
+      total += count;
+    }
+    assert.ok(total > 50_000 && most < total / 5 && most < 100_000, `${most} of ${total} in one step`);
+  }
 });

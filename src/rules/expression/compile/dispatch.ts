@@ -1,3 +1,5 @@
+import type { Work } from "#kernel/process/slices.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
 import { compileValue } from "./compile.ts";
 import { guardCost, type Guard, guardsOf, nameOf } from "./index-guards.ts";
@@ -22,7 +24,7 @@ export interface Asking {
 
 const TREES = new WeakMap<Predicate, TypedNode>();
 
-/** Remembers the tree of a predicate, for createDispatch. */
+/** Remembers the tree of a predicate, for creatingDispatch. */
 export function rememberTree(predicate: Predicate, tree: TypedNode): Predicate {
   TREES.set(predicate, tree);
   return predicate;
@@ -31,31 +33,56 @@ export function rememberTree(predicate: Predicate, tree: TypedNode): Predicate {
 /**
  * Looks a value up once for all filters that test it, to find the filters that can match: `http.host eq "a"` and
  * `http.request.uri.path contains "/b"` of a thousand rules are two look-ups. Only those are evaluated, and filters
- * without a guard.
+ * without a guard. In steps, because a thousand filters can have a hundred thousand guards.
  */
-export function createDispatch(filters: readonly Predicate[]): Dispatch {
+export function* creatingDispatch(filters: readonly Predicate[]): Work<Dispatch> {
   const builders = new Map<string, SharedBuilder>();
   const always = new Uint32Array(Math.ceil(filters.length / 32));
-  for (const [number, guards] of chooseGuards(filters).entries()) {
+  for (const [number, guards] of (yield* choosingGuards(filters)).entries()) {
     if (guards === undefined) addBit(always, number);
     else for (const guard of guards) builderFor(builders, guard, number).add(guard, number);
+    yield unitsOfAll(guards ?? []);
   }
-  const lookups = Array.from(builders.values(), ({ first, builder }) => ({ first, ...builder.finish() }));
+  const lookups: (Lookup & Pick<SharedBuilder, "first">)[] = [];
+  for (const { first, builder } of builders.values()) lookups.push({ first, ...(yield* builder.finishing()) });
   return { scan: (request, response, asking = { asked: 0 }) => new BitScan(filters, always, lookups, request, response, asking) };
 }
 
 /** For each filter the guards that it shares with the fewest others; undefined if it has none. */
-function chooseGuards(filters: readonly Predicate[]): readonly (readonly Guard[] | undefined)[] {
-  const rows = filters.map((filter) => {
+function* choosingGuards(filters: readonly Predicate[]): Work<readonly (readonly Guard[] | undefined)[]> {
+  const rows: (readonly (readonly Guard[])[])[] = [];
+  for (const filter of filters) {
     const tree = TREES.get(filter);
-    return tree === undefined ? [] : guardsOf(tree).map((guards) => ({ guards, names: guards.map(nameOf) }));
-  });
-  const sharedBy = new Map<string, number>();
-  for (const { names } of rows.flat()) for (const name of names) sharedBy.set(name, (sharedBy.get(name) ?? 0) + 1);
-  const shared = (names: readonly string[]): number => names.reduce((sum, name) => sum + (sharedBy.get(name) ?? 0), 0);
-  const ordered = rows.map((row) => row.toSorted((a, b) => shared(a.names) - shared(b.names) || guardCost(a.guards) - guardCost(b.guards)));
-  return ordered.map((row) => row[0]?.guards);
+    const row = tree === undefined ? [] : guardsOf(tree);
+    rows.push(row);
+    yield unitsOfRow(row);
+  }
+  // Most filters leave no choice, and a hundred thousand names are much to collect again.
+  if (rows.every((row) => row.length < 2)) return rows.map((row) => row[0]);
+  const sharedBy = new LargeMap<number>();
+  for (const row of rows) {
+    for (const name of row.flat().map(nameOf)) sharedBy.set(name, (sharedBy.get(name) ?? 0) + 1);
+    yield unitsOfRow(row);
+  }
+  const shared = (guards: readonly Guard[]): number => guards.reduce((sum, guard) => sum + (sharedBy.get(nameOf(guard)) ?? 0), 0);
+  const chosen: (readonly Guard[] | undefined)[] = [];
+  for (const row of rows) {
+    const costs = row.map((guards) => ({ guards, shared: row.length < 2 ? 0 : shared(guards), cost: guardCost(guards) }));
+    chosen.push(costs.toSorted((a, b) => a.shared - b.shared || a.cost - b.cost)[0]?.guards);
+    yield unitsOfRow(row);
+  }
+  return chosen;
 }
+
+/** Measured: a guard takes about as long in each step. */
+const GUARD_UNITS = 1;
+const TEXT_UNITS = 0.2;
+
+const unitsOf = (guard: Guard): number => GUARD_UNITS + (guard.kind === "part" ? guard.texts.join("").length * TEXT_UNITS : 0);
+
+const unitsOfAll = (guards: readonly Guard[]): number => guards.reduce((sum, guard) => sum + unitsOf(guard), GUARD_UNITS);
+
+const unitsOfRow = (row: readonly (readonly Guard[])[]): number => row.reduce((sum, guards) => sum + unitsOfAll(guards), GUARD_UNITS);
 
 interface SharedBuilder {
   /** The first filter that shares it. */
