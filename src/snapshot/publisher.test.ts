@@ -200,6 +200,34 @@ test("the publisher retries a failing source, and loses no change", async (t) =>
   assert.deepEqual(dump(replica.snapshot), dump(source.state));
 });
 
+test(
+  "a start ends after the first attempt, although the source says during each one that it has more",
+  { timeout: PATIENCE_MS },
+  async (t) => {
+    const inner = createTestSource();
+    let hint = (): void => undefined;
+    let isAway = true;
+    const source: TestSource = {
+      ...inner,
+      full: async () => {
+        // A node hears of changes that it cannot read yet.
+        hint();
+        if (isAway) throw new Error("no full copy yet");
+        return inner.full();
+      },
+      onCommit: (listener) => {
+        hint = listener;
+        return inner.onCommit(listener);
+      },
+    };
+    t.after(() => (isAway = false));
+    const publisher = await startedPublisher(t, source);
+    assert.equal(publisher.position(), null);
+    isAway = false;
+    await eventually(() => publisher.position() !== null);
+  },
+);
+
 test("a listener that throws must rebuild, and the replica acknowledges the revision after it has", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);

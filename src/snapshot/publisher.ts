@@ -10,8 +10,8 @@ import { createSubscriber, type Subscriber } from "./subscriber.ts";
 /** Sends committed changes to replicas: in revision order, one delta per unit, none omitted, none repeated. */
 export interface Publisher {
   /**
-   * Resolves when the newest revision is known and the last good copy is on disk. Errors of the source are logged and
-   * retried.
+   * Resolves when the newest revision is known and the last good copy is on disk, or the first attempt has failed. Errors of the source are
+   * logged and retried.
    */
   start(): Promise<void>;
   /** Must be called after `start`. */
@@ -96,7 +96,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
   };
   /** A failure is logged once, not at each of the looks until it is over. */
   let failing = "";
-  const readSafely = oneAtATime(async () => {
+  const { read: readSafely, rest } = oneAtATime(async () => {
     try {
       await read();
       failing = "";
@@ -147,6 +147,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
       stopListening?.();
       if (poll !== null) clearInterval(poll);
       await readSafely();
+      await rest();
       await keeper?.close();
       for (const port of ports) port.close();
       settlement.close();
@@ -165,20 +166,32 @@ function shareWhileUnderWay<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** A call during a run causes one more run, because the current run may have missed the call's change. */
-function oneAtATime(run: () => Promise<void>): () => Promise<void> {
+/**
+ * A call during a run causes one more run, because the current run may have missed the call's change. `read` resolves when the run that it began,
+ * or found, has ended: callers that come again and again must not hold up the first one. `rest` resolves when nothing runs.
+ */
+function oneAtATime(run: () => Promise<void>): { read(): Promise<void>; rest(): Promise<void> } {
   let running: Promise<void> | null = null;
   let again = false;
-  const loop = async (): Promise<void> => {
-    do {
-      again = false;
-      await run();
-    } while (again);
-    running = null;
-  };
-  return () => {
-    if (running) again = true;
-    else running = loop();
+  const read = (): Promise<void> => {
+    if (running !== null) {
+      again = true;
+      return running;
+    }
+    again = false;
+    // A source may call back while it is asked.
+    running = Promise.resolve()
+      .then(run)
+      .finally(() => {
+        running = null;
+        if (again) void read();
+      });
     return running;
+  };
+  return {
+    read,
+    rest: async () => {
+      while (running !== null) await running;
+    },
   };
 }

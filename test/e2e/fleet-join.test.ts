@@ -12,6 +12,7 @@ import { accountHash } from "#kernel/net/image-urls.ts";
 import { succeed } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
 import { fleetCommand, fleetDirectory, type FleetWorld, startFleet } from "../support/fleet.ts";
+import type { Selvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
 const execute = promisify(execFile);
@@ -78,6 +79,12 @@ test(
       const metrics = await (await fetch(new URL("/metrics", node.ready.ops))).text();
       return /^selvedge_node_silent_seconds [0-2](\.|$)/m.test(metrics) && /^selvedge_node_behind 0$/m.test(metrics);
     });
+    await eventually(async () => {
+      const metrics = await (await fetch(new URL("/metrics", world.origin))).text();
+      return ['node_connected{node="fra-1"} 1', 'node_behind{node="fra-1"} 0', 'nodes{status="waiting"} 0'].every((line) =>
+        metrics.includes(`selvedge_fleet_${line}\n`),
+      );
+    });
 
     // A node has no database, and commands say so.
     const onNode = (...args: readonly string[]) => execute(process.execPath, [SELVEDGE, ...args, "--data", dataDir]);
@@ -114,6 +121,18 @@ test(
     const far = fleetDirectory(t, "fra-3");
     const quiet = await joinAs(far, await tokenOf(world, "fra-3"), "--ca", ca);
     assert.deepEqual([busOf(far), quiet.stderr], [elsewhere, ""]);
+
+    // It gets no visitors before it has control's changes, and serves them without control.
+    const health = async ({ ready }: Selvedge) => await (await fetch(new URL("/readyz", ready.ops))).json();
+    const empty = await world.start(far);
+    assert.deepEqual(await health(empty), { status: "not ready", reasons: ["this node has no copy of control's changes yet"] });
+    await empty.stop();
+    const full = await world.start(far, { SELVEDGE_BUS_URL: world.nats.url });
+    await eventually(async () => (await health(full)).status === "ready");
+    await world.nats.kill();
+    await full.logged(/the bus is away/);
+    assert.equal((await health(full)).status, "ready");
+    await world.nats.start();
 
     // Plain HTTP is accepted on this machine, by each of its addresses.
     for (const host of ["[::1]", "127.0.0.2", "localhost"])

@@ -46,3 +46,43 @@ for (const { names, isTrusted } of [
       isTrusted ? [true, 0] : [false, 1],
     );
   });
+
+test("a bus that answers and lets nobody in is not one that is away", { skip }, async (t) => {
+  const nats = await startNats((directory) => `jetstream { store_dir: "${directory}/jetstream" }\nauthorization { token: "another" }`);
+  t.after(() => nats.stop());
+  const lines: string[] = [];
+  const log = {
+    info: (_: object, line: string) => lines.push(line),
+    warn: (_: object, line: string) => lines.push(line),
+  } as unknown as Log;
+  let nowMs = 0;
+  const deps = { ca: "", jwt: "", seed: createUser().getSeed(), name: "fra-1", log, clock: { monotonicMs: () => nowMs } };
+  const refused = keepConnected({ ...deps, url: nats.url, onConnected: () => undefined });
+  t.after(() => refused.close());
+  await eventually(() => refused.refusedMs() !== null);
+  nowMs = 600_000;
+  assert.equal(refused.refusedMs(), 600_000);
+  await nats.kill();
+  await eventually(() => refused.refusedMs() === null);
+  assert.ok(lines.some((line) => /does not let fra-1 in: it was removed/.test(line)));
+});
+
+test("the log says that the bus is away, and that it is back", { skip }, async (t) => {
+  const nats = await startNats();
+  t.after(() => nats.stop());
+  const lines: string[] = [];
+  const log = {
+    info: (_: object, line: string) => lines.push(line),
+    warn: (_: object, line: string) => lines.push(line),
+  } as unknown as Log;
+  const bus = keepConnected({
+    ...{ url: nats.url, ca: "", jwt: "", seed: createUser().getSeed(), name: "fra-1", log, onConnected: () => undefined },
+  });
+  t.after(() => bus.close());
+  await eventually(() => bus.current() !== null);
+  await nats.kill();
+  await eventually(() => lines.includes("the bus is away; trying to connect again"));
+  await nats.start();
+  await eventually(() => lines.includes("connected to the bus again"));
+  assert.deepEqual(lines, ["connected to the bus", "the bus is away; trying to connect again", "connected to the bus again"]);
+});

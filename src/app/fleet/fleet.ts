@@ -147,7 +147,9 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     ...{ store, clock, fixed: deps.edgeAddresses, onKnown: deps.onEdgeAddresses },
     isWell: (name) => {
       const report = remote.heard.get(name);
-      return report !== undefined && clock.nowMs() - report.seenMs <= AWAY_AFTER_MS && !report.problems.some((text) => OF_EDGE.test(text));
+      const isHere = report !== undefined && clock.nowMs() - report.seenMs <= AWAY_AFTER_MS;
+      // Without a copy an edge knows no hostname.
+      return isHere && report.history !== "" && !report.problems.some((text) => OF_EDGE.test(text));
     },
     onChanged: (addresses) => log.info({ addresses }, "nameservers answer with these addresses for proxied names"),
   });
@@ -186,10 +188,23 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
       async (turn) => (turn % REPORTS_KEPT_EVERY_TURNS === 0 && remote.heard.size > 0 ? nodes.keepReports(remote.heard) : undefined),
     ],
   ];
+  /** Each duty is tried again and again: only a new reason is logged, and its end. */
+  const failing = new Map<string, string>();
+  const attempt = async (name: string, duty: Promise<void>): Promise<void> => {
+    const reason = await duty.then(
+      () => null,
+      (error: unknown) => String(error),
+    );
+    if (reason === null) {
+      if (failing.delete(name)) log.info({}, `${name} works again`);
+    } else if (failing.get(name) !== reason) {
+      failing.set(name, reason);
+      log.warn({ reason }, `${name} failed; trying again`);
+    }
+  };
   const run = async (): Promise<void> => {
     for (let turn = 1; !stopping.signal.aborted; turn++) {
-      for (const [name, duty] of duties)
-        await duty(turn).catch((error: unknown) => log.warn({ reason: String(error) }, `${name} failed; trying again`));
+      for (const [name, duty] of duties) await attempt(name, duty(turn));
       await delay(TURN_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

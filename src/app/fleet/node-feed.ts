@@ -23,6 +23,8 @@ export interface NodeFeed {
   report(publisher: Publisher, facts: () => Promise<Pick<NodeReport, "addresses" | "problems">>): void;
   /** Events of the node go to control through this port. */
   uplink(): MessagePort;
+  /** Why the node must get no visitors although its planes answer, one sentence each. */
+  notReady(publisher: Pick<Publisher, "position">): readonly string[];
   /** Takes what planes report to control beside events. */
   readonly notifier: PlaneReports;
   close(): Promise<void>;
@@ -35,6 +37,11 @@ export interface NodeFeedDeps {
   readonly metrics: MetricRegistry;
 }
 
+/**
+ * A bus with a wiped directory lets nobody in until control gives it its account, and nodes with a copy must serve all of that time. A node cannot
+ * tell this from its removal.
+ */
+const REMOVED_AFTER_MS = 600_000;
 const REPORT_EVERY_MS = 1_000;
 /** Longer than a plane takes for a change; after it the report has the earlier revision. */
 const APPLY_LIMIT_MS = 1_000;
@@ -69,6 +76,12 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
   return {
     source,
     notifier,
+    notReady: (publisher) => [
+      ...(publisher.position() === null ? ["this node has no copy of control's changes yet"] : []),
+      ...((bus.refusedMs() ?? 0) < REMOVED_AFTER_MS
+        ? []
+        : ["the bus has not let this node in for ten minutes: it was removed, or the bus has the keys of another installation"]),
+    ],
     uplink: () => openUplink({ name: state.name, seed: state.seed, current: bus.current }),
     report: (publisher, facts) => {
       let applied: Position = { history: "", rev: -1 };

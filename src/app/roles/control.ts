@@ -38,6 +38,7 @@ import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
 import { tryState } from "#app/control/try-state.ts";
 import { systemCall } from "#control/call.ts";
+import { nodeSamples } from "#control/nodes/node-samples.ts";
 import { forgetEdgeAddresses } from "#control/nodes/edge-addresses.ts";
 import { forgetVisitorKeys } from "#control/nodes/visitor-keys.ts";
 import { shareCoreRules } from "#control/rulesets/core-rules.ts";
@@ -139,7 +140,11 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     {
       store,
       control,
-      threads: [reader, logReader, batches, { metrics: async () => backupSamples(config.data) }],
+      threads: [
+        ...[reader, logReader, batches, { metrics: async () => backupSamples(config.data) }],
+        // A monitor must see the rest while the database is away.
+        { metrics: async () => nodeSamples(await control.nodes.list().catch(() => []), clock.nowMs()) },
+      ],
       publisher,
       planes,
       metrics,

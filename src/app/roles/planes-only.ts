@@ -129,7 +129,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     operations: createOperations({
       samples,
       status: () => serverStatus({ log, planes, samples, nodes: async () => [] }),
-      notReady: () => silentPlanes(planes.workers),
+      notReady: async () => [...(feed?.notReady(publisher) ?? []), ...(await silentPlanes(planes.workers))],
       notices: async () => [...transport.list(), ...stalls.list(), ...(await clickHouseNotices(config, planes.workers))],
     }),
     places: LISTEN_PLACES.ops(config),

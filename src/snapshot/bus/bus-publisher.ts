@@ -193,6 +193,8 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   };
   const run = async (): Promise<void> => {
     let checkedAt = 0;
+    /** A reason is logged once, not at each attempt until the end of an outage. */
+    let failing = "";
     while (!stopped) {
       try {
         if (!deps.isLeading()) end = null;
@@ -200,6 +202,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
           if (end === null) await takeOver();
           await publishNews();
           await copyIfNeeded();
+          failing = "";
           if (clock.monotonicMs() - checkedAt >= BEAT_MS) {
             checkedAt = clock.monotonicMs();
             const { state } = await jsm.streams.info(CHANGES);
@@ -208,7 +211,9 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
           }
         }
       } catch (error) {
-        if (!stopped) log("warn", "publishing on the bus failed; taking the stream over again", { reason: String(error) });
+        const reason = String(error);
+        if (!stopped && reason !== failing) log("warn", "publishing on the bus failed; taking the stream over again", { reason });
+        failing = reason;
         end = null;
         await delay(RETRY_MS);
       }
