@@ -123,7 +123,7 @@ test(
     assert.deepEqual([busOf(far), quiet.stderr], [elsewhere, ""]);
 
     // It gets no visitors before it has control's changes, and serves them without control.
-    const health = async ({ ready }: Selvedge) => await (await fetch(new URL("/readyz", ready.ops))).json();
+    const health = async ({ ready }: Selvedge): Promise<any> => await (await fetch(new URL("/readyz", ready.ops))).json();
     const empty = await world.start(far);
     assert.deepEqual(await health(empty), { status: "not ready", reasons: ["this node has no copy of control's changes yet"] });
     await empty.stop();

@@ -4,7 +4,7 @@ import type { PlaneNode } from "#model/access/node.ts";
 /** A monitor keeps a series for each label; further nodes are in the counts by status only. */
 const NODES_MAX = 1_000;
 
-/** What control knows of each node, for monitors. */
+/** Each node as control knows it, for monitors. */
 export function nodeSamples(nodes: readonly PlaneNode[], nowMs: number): readonly MetricSample[] {
   if (nodes.length === 0) return [];
   const joined = nodes
