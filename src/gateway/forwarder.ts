@@ -37,6 +37,7 @@ import { createRequestOptions } from "#gateway/request/request-options.ts";
 import { createMetadataReader } from "#gateway/logs/log-options.ts";
 import { createGatewayRoutes } from "#gateway/plans/gateway-routes.ts";
 import { OPEN_TO_PAGES, withoutProvidersOwn } from "#gateway/request/cross-origin.ts";
+import { withOwnLinks } from "#gateway/plans/own-links.ts";
 import { createResponseFields } from "#gateway/request/response-fields.ts";
 import { createRunner } from "#gateway/exchange/runner.ts";
 import { createSpendJournal, NO_JOURNAL } from "#gateway/limits/journal.ts";
@@ -169,6 +170,9 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     }
   };
 
+  const rulesFor = ({ target, headers }: ClientRequest, { path, route }: Admitted, plain: HeaderRules): HeaderRules =>
+    route.kind === "direct" ? withOwnLinks(plain, { target, headers, path, ...route }, config.tls !== undefined) : plain;
+
   return {
     forward: async (req, answer, admitted) => {
       const body = await bodies.read(req, admitted.gateway.account_id, wholeBytesMax(admitted));
@@ -192,7 +196,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       const exchange = new Exchange(
         {
           answer,
-          rules: isOpen ? openRules : rules,
+          rules: rulesFor(req, admitted, isOpen ? openRules : rules),
           fields: isOpen ? (step, isCached) => [...ownFields(step, isCached), ...OPEN_TO_PAGES] : ownFields,
           costOf: costs.of,
           estimates,

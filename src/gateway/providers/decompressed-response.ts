@@ -1,5 +1,5 @@
 import type { Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { AnswerHandler } from "./answer-handler.ts";
@@ -12,14 +12,18 @@ export interface PackedSource {
   abort(): void;
 }
 
-/** By name in content-encoding (RFC 9110 §8.4.1). */
-const OPENERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+/** By name in content-encoding (RFC 9110 §8.4.1), for a body with this first byte; undefined if that is not known yet. */
+const OPENERS: ReadonlyMap<string, (first?: number) => Transform> = new Map<string, (first?: number) => Transform>([
   ["gzip", () => createGunzip()],
   ["x-gzip", () => createGunzip()],
-  ["deflate", () => createInflate()],
+  // RFC 9110 §8.4.1.2: some servers send "deflate" without the zlib header, whose low four bits are 8.
+  ["deflate", (first = 8) => ((first & 15) === 8 ? createInflate() : createInflateRaw())],
   ["br", () => createBrotliDecompress()],
   ["zstd", () => createZstdDecompress()],
 ]);
+
+/** Servers list one coding, or two by mistake. */
+const CODINGS_MAX = 3;
 
 /**
  * A response that is compressed although the gateway asked for plain bytes. It is decompressed on arrival, so that its
@@ -27,32 +31,53 @@ const OPENERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tran
  */
 export class UnpackedAnswer implements AnswerHandler {
   readonly #handler: AnswerHandler;
-  readonly #unpacker: Transform;
+  /** The first undoes the last coding of the list. Opened with the first byte. */
+  readonly #openers: readonly ((first?: number) => Transform)[];
+  #unpackers: readonly Transform[] = [];
   readonly #source: PackedSource;
-  #isEmpty = true;
+  #isPaused = false;
   /** Why the connection failed before its end, if it did. */
   #failure: GatewayErrorName | undefined;
 
-  /** Undefined for a plain response, or for an unknown coding, which passes unchanged. */
+  /** Undefined for a plain response, or with an unknown coding, which passes unchanged. */
   static of(coding: string, handler: AnswerHandler, source: PackedSource): UnpackedAnswer | undefined {
-    const open = OPENERS.get(coding.trim().toLowerCase());
-    return open === undefined ? undefined : new UnpackedAnswer(open(), handler, source);
+    const names = coding.toLowerCase().split(",", CODINGS_MAX + 1);
+    const codings = names.map((name) => name.trim()).filter((name) => name !== "" && name !== "identity");
+    const openers = codings.toReversed().flatMap((name) => OPENERS.get(name) ?? []);
+    const isKnown = names.length <= CODINGS_MAX && openers.length > 0 && openers.length === codings.length;
+    return isKnown ? new UnpackedAnswer(openers, handler, source) : undefined;
   }
 
-  private constructor(unpacker: Transform, handler: AnswerHandler, source: PackedSource) {
+  private constructor(openers: readonly ((first?: number) => Transform)[], handler: AnswerHandler, source: PackedSource) {
     this.#handler = handler;
-    this.#unpacker = unpacker;
+    this.#openers = openers;
     this.#source = source;
-    unpacker.on("data", (bytes: Buffer) => {
-      handler.onData(bytes);
-      handler.onReadEnd?.();
+  }
+
+  #open(first: number | undefined): Transform {
+    const unpackers = this.#openers.map((open, index) => (index === 0 ? open(first) : open()));
+    this.#unpackers = unpackers;
+    const [head, last] = [unpackers[0] as Transform, unpackers.at(-1) as Transform];
+    head.on("drain", () => this.#source.release());
+    for (const [index, unpacker] of unpackers.entries()) {
+      const next = unpackers[index + 1];
+      if (next !== undefined) unpacker.pipe(next);
+      unpacker.on("error", () => this.#fail());
+    }
+    last.on("data", (bytes: Buffer) => {
+      this.#handler.onData(bytes);
+      this.#handler.onReadEnd?.();
     });
-    unpacker.on("drain", () => source.release());
-    unpacker.on("end", () => (this.#failure === undefined ? handler.onEnd() : handler.onFailed(this.#failure)));
-    unpacker.on("error", () => {
-      source.abort();
-      handler.onFailed(this.#failure ?? "aig_upstream_failed");
-    });
+    last.on("end", () => (this.#failure === undefined ? this.#handler.onEnd() : this.#handler.onFailed(this.#failure)));
+    if (this.#isPaused) last.pause();
+    return head;
+  }
+
+  /** The bytes are not what the head says, or end early. */
+  #fail(): void {
+    this.destroy();
+    this.#source.abort();
+    this.#handler.onFailed(this.#failure ?? "aig_upstream_failed");
   }
 
   onHead(status: number, { "content-encoding": _coding, "content-length": _length, ...headers }: HeaderObject): void {
@@ -60,35 +85,39 @@ export class UnpackedAnswer implements AnswerHandler {
   }
 
   onData(bytes: Buffer): void {
-    this.#isEmpty = false;
-    if (!this.#unpacker.write(bytes)) this.#source.hold();
+    const head = this.#unpackers[0] ?? this.#open(bytes[0]);
+    if (!head.write(bytes)) this.#source.hold();
   }
 
   onEnd(): void {
     // An empty response has nothing to decompress.
-    if (this.#isEmpty) this.#handler.onEnd();
-    else this.#unpacker.end();
+    if (this.#unpackers[0] === undefined) this.#handler.onEnd();
+    else this.#unpackers[0].end();
   }
 
   /** The bytes received before the failure are still decompressed. */
   onFailed(name: GatewayErrorName): void {
     this.#failure = name;
-    if (this.#isEmpty) this.#handler.onFailed(name);
-    else this.#unpacker.end();
+    if (this.#unpackers[0] === undefined) this.#handler.onFailed(name);
+    else this.#unpackers[0].end();
   }
 
   pause(): void {
-    this.#unpacker.pause();
+    this.#isPaused = true;
+    this.#unpackers.at(-1)?.pause();
   }
 
   resume(): void {
-    this.#unpacker.resume();
+    this.#isPaused = false;
+    this.#unpackers.at(-1)?.resume();
   }
 
   /** Discards the rest. */
   destroy(): void {
-    this.#unpacker.removeAllListeners();
-    this.#unpacker.on("error", () => undefined);
-    this.#unpacker.destroy();
+    for (const unpacker of this.#unpackers) {
+      unpacker.removeAllListeners();
+      unpacker.on("error", () => undefined);
+      unpacker.destroy();
+    }
   }
 }
