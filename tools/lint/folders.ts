@@ -127,6 +127,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ".",
   ],
   "rules/managed": ["matched-part.ts", "signatures", "operator", "core", "."],
+  "rules/managed/signatures": ["values", "."],
   "rules/seclang": [
     "syntax",
     "transformations",

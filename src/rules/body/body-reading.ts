@@ -1,6 +1,7 @@
 import type { BodyCause } from "./body-causes.ts";
 
-export type ArgumentSource = "query" | "form" | "multipart" | "json" | "xml" | "cookie";
+/** `xml`: the value of an attribute; `element`: a text between two tags. */
+export type ArgumentSource = "query" | "form" | "multipart" | "json" | "xml" | "element" | "cookie";
 
 /**
  * A named value of a request as the programs behind the edge may read it. Texts have one char per byte; values in another

@@ -1,6 +1,7 @@
 import { charge } from "#rules/budget.ts";
 import type { BodyCause } from "./body-causes.ts";
 import { ARGUMENT_STEPS, type Findings, plainArgument } from "./body-reading.ts";
+import { createElements } from "./xml-elements.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
 
 const BYTE_STEPS = 4;
@@ -8,8 +9,8 @@ const TAG_STEPS = 100;
 
 /**
  * Adds the contents of an XML document, without processing its declarations: its text twice, with nothing and with spaces
- * in place of tags, its tags, and the values of its attributes. Comments, processing instructions and CDATA marks are
- * removed, as every parser does.
+ * in place of tags, its tags, and the values of its attributes and elements. Comments, processing instructions and CDATA marks
+ * are removed, as every parser does.
  */
 export function addXmlBody(body: string, isCut: boolean, findings: Findings): void {
   charge(body.length * BYTE_STEPS);
@@ -17,6 +18,7 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
   if (!BEGINS_AS_XML.test(text)) findings.causes.add("xml-invalid");
   let [joined, spaced, markup] = ["", "", ""];
   const seams: number[] = [];
+  const elements = createElements(findings);
   // Flags, because reading the end of the growing text would flatten its copy each time.
   let [isBehindTag, endsBlank] = [false, true];
   const add = (piece: string): void => {
@@ -25,6 +27,7 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
     [isBehindTag, endsBlank] = [false, isBlank(piece.at(-1))];
     joined += piece;
     spaced += piece;
+    elements.addText(piece);
   };
   for (let at = 0; at < text.length;) {
     const found = text.indexOf("<", at);
@@ -36,6 +39,7 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
       if (!isBehindTag) spaced += " ";
       isBehindTag = true;
       at = readTag(text, open + 1, findings);
+      elements.addTag(text, open, at);
       markup += text.slice(open, at);
     } else {
       const [begin, end, kind] = section;
@@ -47,7 +51,9 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
     if (at > text.length && !isCut) findings.causes.add("xml-invalid");
   }
   findings.xml.push(joined, spaced);
-  findings.pieces.push(spaced.trim(), markup, aroundSeams(joined, seams));
+  findings.pieces.push(markup);
+  // Otherwise each text is the value of an element.
+  if (elements.isMixed()) findings.pieces.push(spaced.trim(), aroundSeams(joined, seams));
 }
 
 const isBlank = (char: string | undefined): boolean => char === undefined || char <= " ";

@@ -9,7 +9,7 @@ import { definitionOf } from "./definition-of.ts";
 import { ListScan } from "./list-scan.ts";
 import { compileCore } from "./compile-core.ts";
 import { matchedCause, matchedPart } from "#rules/managed/matched-part.ts";
-import { ARGUMENTS, BODY, FILES, UPLOADS } from "#rules/managed/signatures/places.ts";
+import { ARGUMENTS, BODY, FILES, UPLOADS } from "#rules/managed/signatures/values/places.ts";
 import type { LeftOut, SignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { OWN_SIGNATURES } from "#rules/managed/signatures/table.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";

@@ -143,7 +143,8 @@ function bodyOf(request: RequestView, reading: BodyReading, processor: string): 
   return {
     text: read.text.slice(0, BODY_CHARACTERS_MAX),
     bytes: request.body?.size ?? 0,
-    bodyArguments: firstOf(argumentsOf(read.args)),
+    // The Core Rule Set reads the texts of a document as one.
+    bodyArguments: firstOf(argumentsOf(read.args.filter(({ source }) => source !== "element"))),
     files: read.files.flatMap(filesOf),
     partHeaders: firstOf(partHeadersOf(read)),
     xmlTexts: firstTexts(read.xml),

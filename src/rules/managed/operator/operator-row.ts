@@ -1,5 +1,6 @@
-import { ATTACK_CATEGORIES, type AttackCategory, CERTAINTIES, type Certainty, type Reading, READINGS } from "../signatures/signature.ts";
-import { PLACES, type PlaceName } from "../signatures/places.ts";
+import { ATTACK_CATEGORIES, type AttackCategory, CERTAINTIES, type Certainty } from "../signatures/signature.ts";
+import { type Reading, READINGS } from "../signatures/values/normalise.ts";
+import { PLACES, type PlaceName } from "../signatures/values/places.ts";
 import { isObject } from "#rules/parameters/shape.ts";
 
 /** A row that the operator adds to the own ones, checked; plain data, which crosses between threads. */

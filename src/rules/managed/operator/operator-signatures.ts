@@ -3,11 +3,11 @@ import { compileRegexTest, RegexError } from "#rules/regex/regex.ts";
 import { simplifyTest } from "#rules/regex/regex-linear.ts";
 import { parseRegex } from "#rules/regex/regex-syntax.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
-import { ANYWHERE, PLACES } from "../signatures/places.ts";
+import { ANYWHERE, PLACES } from "../signatures/values/places.ts";
 import { requiredGroups } from "../signatures/required-groups.ts";
 import { signaturesOf } from "../signatures/rows.ts";
 import type { Signature } from "../signatures/signature.ts";
-import { normalise, READ } from "../signatures/normalise.ts";
+import { normalise, READ } from "../signatures/values/normalise.ts";
 import { createTextTest } from "../signatures/text-test.ts";
 import { type OperatorRow, RowError } from "./operator-row.ts";
 

@@ -1,6 +1,6 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { injectsShell } from "./shell-injection.ts";
-import { AGENT, COOKIES, HEADERS, INPUT } from "./places.ts";
+import { AGENT, COOKIES, HEADERS, INPUT } from "./values/places.ts";
 import type { Signature } from "./signature.ts";
 
 /** Programs that attackers start, without those that are everyday words. */

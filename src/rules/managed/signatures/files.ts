@@ -2,7 +2,7 @@ import { charge } from "#rules/budget.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { isInternalAddress } from "./internal-address.ts";
 import { isSharedFile, namesSystemFile } from "./system-files.ts";
-import { ANYWHERE, ARGUMENTS, COOKIES, FILES, HEADERS, INPUT, PATH, UPLOADS } from "./places.ts";
+import { ANYWHERE, ARGUMENTS, COOKIES, FILES, HEADERS, INPUT, PATH, UPLOADS } from "./values/places.ts";
 import type { Signature } from "./signature.ts";
 
 const INCLUSION: readonly SignatureRow[] = [

@@ -1,7 +1,7 @@
 import { simplifyTest } from "#rules/regex/regex-linear.ts";
 import { requiredParts } from "#rules/regex/regex-parts.ts";
 import { parseRegex } from "#rules/regex/regex-syntax.ts";
-import { ANYWHERE } from "./places.ts";
+import { ANYWHERE } from "./values/places.ts";
 import type { AttackCategory, Certainty, Signature, Test } from "./signature.ts";
 
 /** A signature without defaults, which are below. */

@@ -2,11 +2,11 @@ import { charge } from "../../budget.ts";
 import { rememberLast } from "#rules/text/memo.ts";
 import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
-import { READ } from "./normalise.ts";
-import { eachPiece } from "./pieces.ts";
+import { READ, type Reading } from "./values/normalise.ts";
+import { eachPiece } from "./values/pieces.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import { isReported } from "./benign-work.ts";
-import type { AttackCategory, Reading, Signature } from "./signature.ts";
+import type { AttackCategory, Signature } from "./signature.ts";
 import { type Group, requiredGroups } from "./required-groups.ts";
 import { createTextTest, type Spots, type TextTest } from "./text-test.ts";
 

@@ -1,9 +1,4 @@
-/**
- * How a value is read (normalise.ts): in one line, without SQL's comments, as a path, as a shell's words, or only
- * decoded, for tokenizers that know line breaks and comments.
- */
-export type Reading = (typeof READINGS)[number];
-export const READINGS = ["plain", "sql", "path", "shell", "lines"] as const;
+import type { Reading } from "./values/normalise.ts";
 
 /**
  * Certainty of a hit: `certain` decides by itself, `likely` and `possible` add to a score. The paranoia level decides

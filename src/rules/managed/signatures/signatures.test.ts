@@ -5,7 +5,7 @@ import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "../../views.ts";
 import { ATTACKS } from "#rules/managed/testing/attacks.cases.ts";
 import { BENIGN_AGENTS, BENIGN_PATHS, BENIGN_VALUES } from "#rules/managed/testing/benign.cases.ts";
-import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./places.ts";
+import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./values/places.ts";
 import type { Signature } from "./signature.ts";
 import { createSignatureSet } from "./signature-set.ts";
 import { SIGNATURES } from "./table.ts";

@@ -1,5 +1,5 @@
 import { compileRegexTest } from "#rules/regex/regex.ts";
-import { withoutComments } from "./normalise.ts";
+import { withoutComments } from "./values/normalise.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { isSentence } from "./sentence.ts";
 import { injectsSql, isStatement, withoutNamedCalls } from "./sql-injection.ts";

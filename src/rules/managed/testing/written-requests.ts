@@ -33,6 +33,7 @@ const post = (type: string, body: string): RequestChanges => ({
 });
 
 const FORM = "application/x-www-form-urlencoded";
+const escaped = (text: string): string => text.replace(/[<>&\r]/g, (char) => `&#${char.charCodeAt(0)};`);
 const part = (text: string): string => `--bnd7Kx\r\nContent-Disposition: form-data; name="q"\r\n\r\n${text}\r\n--bnd7Kx--\r\n`;
 
 /** A line without its own target is sent in each of these. */
@@ -41,6 +42,7 @@ const VALUES: Readonly<Record<string, (text: string) => RequestChanges>> = {
   form: (text) => post(FORM, `page=2&q=${encodeURIComponent(text)}`),
   json: (text) => post("application/json", JSON.stringify({ page: 2, q: text })),
   part: (text) => post("multipart/form-data; boundary=bnd7Kx", part(text)),
+  xml: (text) => post("application/xml", `<?xml version="1.0"?><find><id>7</id><name>Ada Lovelace</name><q>${escaped(text)}</q></find>`),
 };
 
 /** A line that starts with `@place` is sent unchanged in that target. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fc } from "../../../../test/support/property.ts";
+import { fc } from "../../../../../test/support/property.ts";
 import { normalise } from "./normalise.ts";
 
 const percentOnce = (text: string): string =>

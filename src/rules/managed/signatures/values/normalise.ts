@@ -1,7 +1,13 @@
 import { charge } from "#rules/budget.ts";
 import { BEST_FITS, FOLDING, foldedBytes } from "#rules/text/folding.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
-import type { Reading } from "./signature.ts";
+
+/**
+ * How a value is read: in one line, without SQL's comments, as a path, as a shell's words, or only
+ * decoded, for tokenizers that know line breaks and comments.
+ */
+export type Reading = (typeof READINGS)[number];
+export const READINGS = ["plain", "sql", "path", "shell", "lines"] as const;
 
 /** A value as programs behind the edge may read it. */
 export interface Decoded {
