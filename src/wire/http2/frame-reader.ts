@@ -26,6 +26,8 @@ export interface FrameSink {
   /** Payload of that frame, in the pieces in which it arrived. */
   onData(buffer: Buffer, start: number, end: number): void;
   onDataFrameEnd(endsStream: boolean): void;
+  /** The header block of this stream is longer than anyone reads. Throws the fault. */
+  onLongHeaders(stream: number): never;
   /** A whole header block. */
   onHeaders(stream: number, endsStream: boolean, buffer: Buffer, start: number, end: number): void;
   onReset(stream: number, code: number): void;
@@ -237,7 +239,7 @@ export class FrameReader {
   private takeContinuation(buffer: Buffer, start: number, end: number): void {
     const isLast = (this.flags & END_HEADERS) !== 0;
     if (++this.continuations > CONTINUATIONS_MAX || this.block.length + end - start > this.blockBytesMax)
-      throw new ConnectionFault(ERROR.enhanceYourCalm, "a header block goes on and on");
+      return this.sink.onLongHeaders(this.blockStream);
     const block = Buffer.concat([this.block, buffer.subarray(start, end)]);
     this.block = isLast ? EMPTY : block;
     if (!isLast) return;

@@ -338,6 +338,21 @@ test("node:http2 as a client gets an echo of its requests, for any settings", as
   );
 });
 
+test("a header block that goes on and on ends the connection, and its client does not send it again", () => {
+  for (const draining of [false, true]) {
+    const echo = new Echo();
+    receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1));
+    if (draining) echo.session.drain();
+    echo.take();
+    receive(echo, frame(FRAME.HEADERS, END_STREAM, 3, block([["x-a", "y"]])));
+    for (let frames = 0; frames < 40 && !echo.session.isOver; frames++) receive(echo, frame(FRAME.CONTINUATION, 0, 3, Buffer.alloc(10)));
+    const end = echo.take();
+    assert.deepEqual([end.at(-14), end.readUInt32BE(end.length - 4)], [FRAME.GOAWAY, 11]);
+    // Clients send streams above the last again on a new connection (RFC 9113 §6.8).
+    assert.equal(end.readUInt32BE(end.length - 8), draining ? 1 : 3);
+  }
+});
+
 const windowUpdate = (stream: number, increment: number): Buffer => {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(increment);

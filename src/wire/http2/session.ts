@@ -299,6 +299,12 @@ export class Session implements FrameSink, StreamSession {
     this.owner.onRequest(created, fields);
   }
 
+  /** Counts as a stream that was taken: clients would send one that was not taken on a new connection, again and again. */
+  onLongHeaders(id: number): never {
+    if (!this.isClosing && id % 2 === 1) this.lastStream = Math.max(this.lastStream, id);
+    throw new ConnectionFault(ERROR.enhanceYourCalm, "a header block goes on and on");
+  }
+
   onReset(id: number): void {
     const stream = this.streams.get(id);
     if (stream === undefined) {
