@@ -23,6 +23,7 @@ import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { ServerHealth } from "#model/access/server-health.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
+import type { SharedLogs } from "#control/gateways/shared-logs.ts";
 import type { Store } from "#store/database/store.ts";
 
 /** The parts that control is made of, and their settings. */
@@ -37,6 +38,8 @@ export interface ControlDeps {
   /** Distinguishes nodes with the same database; kept as long as the events. */
   readonly nodeId: string;
   readonly gatewayLogStore: GatewayLogStore;
+  /** Carries logs of gateways to other servers with control; absent: each has its own. */
+  readonly sharedLogs?: SharedLogs;
   /** Whether all servers of the installation read the same events; default: each has its own. */
   readonly areEventsShared?: boolean;
   /** Directory of the segments of gateway logs. */

@@ -224,7 +224,7 @@ export function createControl(deps: ControlDeps): Control {
     gatewayDatasets: createGatewayDatasets({ store, clock }),
     gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore, longReads: logReads }),
     gatewayTries: createGatewayTries({ store, clock, urlOfGateways: deps.urlOfGateways ?? (() => "") }),
-    gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore, longReads: logReads }),
+    gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore, longReads: logReads, shared: deps.sharedLogs }),
     securityEvents: createSecurityEvents({ reads: eventReads, clock, sealer }),
     loggedRequests: createLoggedRequests({ reads: eventReads, clock, sealer }),
     retentionSeconds: retentionSeconds(deps.eventRetention ?? DEFAULT_RETENTION, deps.areEventsShared),

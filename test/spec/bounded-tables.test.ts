@@ -27,6 +27,9 @@ const OPERATOR = rowsFor("a machine that the operator adds or removes");
 const BOUNDS: Readonly<Record<keyof Tables, Bound>> = {
   nodes: OPERATOR,
   node_event_places: OPERATOR,
+  shared_logs: deletes("store/gateways/shared-logs.ts", "dropSharedLogs"),
+  shared_log_end: rowsFor("the installation"),
+  shared_log_readers: deletes("store/gateways/shared-logs.ts", "trimSharedLogs"),
   edge_addresses: OPERATOR,
   rollout: rowsFor("the installation"),
   visitor_keys: rowsFor("the installation"),

@@ -7,6 +7,7 @@ import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
+import { createSharedLogs, type SharedLogs } from "#control/gateways/shared-logs.ts";
 import type { SeenReport } from "#control/nodes/nodes.ts";
 import { conflictText } from "#control/ownership/conflicts.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
@@ -33,6 +34,7 @@ export interface OpenedControl {
   readonly reader: EventReader;
   readonly logReader: GatewayLogReader;
   readonly batches: LogBatches;
+  readonly sharedLogs: SharedLogs;
 }
 
 /** `urlOfGateways`, `tunnelPort` and `nameserver` are called once the planes serve. */
@@ -68,10 +70,14 @@ export async function openControl(
   closing.add(() => gatewayLogStore.close());
   const reader = createEventReader(files.events, log, clickHouseOf(config));
   closing.add(() => reader.close());
+  const sharedLogs = createSharedLogs({
+    ...{ store, sealer, clock, logs: gatewayLogStore, server: nodeIdIn(files.nodeId) },
+    onMissed: () => log.warn({}, "this server was away for too long: logs of gateways that others took meanwhile are not in its lists"),
+  });
   const batches = createLogBatches(log);
   closing.add(() => batches.close());
   const control = createControl({
-    ...{ store, clock, sealer, sharedLimits, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
+    ...{ store, clock, sealer, sharedLimits, events, gatewayLogStore, sharedLogs, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
     tunnelEndpoint: () => ({
       e: `${config.dns.name_servers[0] ?? config.edge.host[0]}:${tunnelPort()}`,
       c: new X509Certificate(readFileSync(files.localRoot)).raw.toString("base64"),
@@ -104,7 +110,7 @@ export async function openControl(
     await tellConflicts(control, log);
     await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
   });
-  return { control, reader, logReader, batches };
+  return { control, reader, logReader, batches, sharedLogs };
 }
 
 const CONFLICTS_TOLD_MAX = 20;

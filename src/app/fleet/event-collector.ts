@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { BatchAnswer, BatchMessage, NodeBatch } from "#events/rows/node-batch.ts";
+import type { SharedLogs } from "#control/gateways/shared-logs.ts";
 import { eventsSubject } from "#snapshot/bus/node-subjects.ts";
 import { isBefore } from "#events/rows/node-batch.ts";
 import type { SharedPlaces } from "./shared-places.ts";
@@ -12,6 +13,8 @@ import type { PieceSenders } from "./signed-pieces.ts";
 /** Moves the events of nodes into those of control. */
 export interface EventCollector {
   listen(connection: NatsConnection): void;
+  /** Stores a batch in this server's events. */
+  put(batch: NodeBatch): Promise<PieceAnswer>;
   close(): void;
 }
 
@@ -23,11 +26,13 @@ export interface EventCollectorDeps {
   writerPort(): MessagePort;
   readonly places: SharedPlaces;
   readonly senders: PieceSenders;
+  /** Other servers with control read logs too. */
+  readonly sharedLogs: Pick<SharedLogs, "take">;
 }
 
 const ANSWER_LIMIT_MS = 15_000;
 
-export function createEventCollector({ clock, isLeading, writerPort, places, senders }: EventCollectorDeps): EventCollector {
+export function createEventCollector({ clock, isLeading, writerPort, places, senders, sharedLogs }: EventCollectorDeps): EventCollector {
   const assembly = createEventAssembly({ clock });
   const writer = createWriterQuestions(writerPort);
 
@@ -40,6 +45,8 @@ export function createEventCollector({ clock, isLeading, writerPort, places, sen
     return storeOnce(batch).finally(() => writing.delete(place));
   };
   const storeOnce = async (batch: NodeBatch): Promise<PieceAnswer> => {
+    const shared = batch.source === "logs" ? await sharedLogs.take(batch) : null;
+    if (shared !== null) return shared;
     const others = await places.ofOthers(batch.node, batch);
     // The process that led before has them.
     if (others !== null && isBefore(batch.from, others)) return { stored: others };
@@ -64,6 +71,7 @@ export function createEventCollector({ clock, isLeading, writerPort, places, sen
     if (said !== null) message.respond(JSON.stringify(said));
   };
   return {
+    put: writer.ask,
     listen: (connection) =>
       void connection.subscribe(eventsSubject("*"), {
         callback: (error, message) => {

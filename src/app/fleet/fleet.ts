@@ -8,6 +8,7 @@ import { planeKeys, sealedForNodes } from "#control/nodes/node-keys.ts";
 import type { Rollouts } from "#control/nodes/rollouts.ts";
 import { renewVisitorKeys } from "#control/nodes/visitor-keys.ts";
 import { createEdgeAddresses } from "#control/nodes/edge-addresses.ts";
+import type { SharedLogs } from "#control/gateways/shared-logs.ts";
 import { AWAY_AFTER_MS, type Nodes, type SeenReport } from "#control/nodes/nodes.ts";
 import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
 import type { FeedSource } from "#snapshot/feed.ts";
@@ -54,6 +55,7 @@ export interface FleetDeps {
   readonly reports: PlaneReports;
   /** A new port to the writer of events. */
   writerPort(): MessagePort;
+  readonly sharedLogs: SharedLogs;
   /** Distinguishes this process from others on the same database. */
   readonly nodeId: string;
   /** PEM of the local certificate authority, which edges trust at origins. */
@@ -70,6 +72,7 @@ const TURN_MS = 1_000;
 /** A server with a wiped directory accepts no connection until it gets the account. */
 const CLAIMS_EVERY_TURNS = 60;
 const REPORTS_KEPT_EVERY_TURNS = 5;
+const LOGS_TRIMMED_EVERY_TURNS = 10;
 const CLAIMS_TIMEOUT_MS = 3_000;
 /** A server that answers no ping within this time brings no reports either. */
 const PING_TIMEOUT_MS = 1_000;
@@ -93,7 +96,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   });
   const events = createEventCollector({
     ...{ clock, isLeading, writerPort: deps.writerPort },
-    ...{ places: createSharedPlaces(store, nodeId), senders: createPieceSenders(store) },
+    ...{ places: createSharedPlaces(store, nodeId), senders: createPieceSenders(store), sharedLogs: deps.sharedLogs },
   });
   const planesOf = async (name: string): Promise<readonly NodePlane[] | null> => {
     const node = await findNode(store.read, name);
@@ -176,9 +179,19 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     const names = new Set((await allNodes(store.read)).map(({ name }) => name));
     for (const name of remote.heard.keys()) if (!names.has(name)) remote.forget(name);
   };
+  /** Others' logs may be many: other duties do not wait for them. */
+  let looking: Promise<void> | null = null;
+  const lookForLogs = (): void => {
+    looking ??= attempt("reading the logs that other servers took", deps.sharedLogs.look(events.put)).finally(() => (looking = null));
+  };
   const duties: readonly (readonly [string, (turn: number) => Promise<void>])[] = [
     ["taking the lease of the bus", lead],
     ["looking at the nodes", async () => remote.look((await store.position()).history)],
+    ["looking for logs of other servers", async () => lookForLogs()],
+    [
+      "deleting logs that all servers have",
+      async (turn) => (turn % LOGS_TRIMMED_EVERY_TURNS === 0 && isLeading() ? deps.sharedLogs.trim() : undefined),
+    ],
     ["looking at the nodes' tunnels", async () => notices.look()],
     ["looking at addresses of edges and at the rollout", lookAround],
     ["shutting removed nodes out", shutOut],
@@ -210,6 +223,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   };
   revoked = new Set(await revokedNodeKeys(store.read));
   await lead();
+  await deps.sharedLogs.begin();
   // Until they report, nobody knows how far they are.
   remote.expect((await allNodes(store.read)).filter(({ joined_on }) => joined_on !== null).map(({ name }) => name));
   remote.look((await store.position()).history);
@@ -233,6 +247,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     close: async () => {
       stopping.abort();
       await running;
+      await looking;
       remote.close();
       events.close();
       await Promise.all([control.close(), system.close()]);

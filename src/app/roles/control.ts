@@ -96,7 +96,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     serverHealth: () => serverHealth(store, running, listening),
     heardNodes: () => fleet?.heard ?? new Map(),
   };
-  const { control, reader, logReader, batches } = await openControl(deps, state, asked, closing);
+  const { control, reader, logReader, batches, sharedLogs } = await openControl(deps, state, asked, closing);
   const images = await openImageServer({ control, log, operatorPorts }, closing);
   const publisher = await openPublisher(deps, state, control, closing);
   const hasZones = state.isLate ? snapshotMayHave("zone", files.lastGood) : await anyZone(store.read);
@@ -176,7 +176,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
           source: createFeedSource(store, control.access),
         },
         reports: planeReports(control, log),
-        ...{ nodeId: nodeIdIn(files.nodeId), writerPort: planes.writerPort },
+        ...{ nodeId: nodeIdIn(files.nodeId), writerPort: planes.writerPort, sharedLogs },
         localRoot: readFileSync(files.localRoot, "utf8"),
         busRoot: config.bus.ca === "" ? "" : readRegularFile(config.bus.ca).toString(),
       });

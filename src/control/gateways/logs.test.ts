@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootstrap } from "#control/access/bootstrap.ts";
-import { systemActor } from "#control/call.ts";
+import { systemActor, systemCall } from "#control/call.ts";
 import { createLongReads } from "#control/long-reads.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { openEventDatabase } from "#events/database/database.ts";
@@ -20,6 +20,7 @@ import type { Store } from "#store/database/store.ts";
 import { createGatewayLogs, type GatewayLogs } from "./logs.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "selvedge-logs-"));
+const READER = systemCall("reader");
 const PAGE = { page: 1, per_page: 20 };
 let store: Store;
 let events: GatewayLogStore;
@@ -85,11 +86,11 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const ids = async (query: Parameters<GatewayLogs["list"]>[2], page = PAGE): Promise<readonly string[]> =>
-  (await logs.list(account, "gw", query, page)).items.map((item) => item.id);
+const ids = async (query: Parameters<GatewayLogs["list"]>[3], page = PAGE): Promise<readonly string[]> =>
+  (await logs.list(READER, account, "gw", query, page)).items.map((item) => item.id);
 
 test("a gateway's logs are listed newest first, with the API's fields, and without other gateways or accounts", async () => {
-  const { items, ...info } = await logs.list(account, "gw", {}, PAGE);
+  const { items, ...info } = await logs.list(READER, account, "gw", {}, PAGE);
   assert.deepEqual(info, { page: 1, per_page: 20, total_count: 3 });
   assert.deepEqual(
     items.map((item) => item.id),
@@ -138,7 +139,7 @@ test("lists are sorted, searched and paged", async () => {
   assert.deepEqual(await ids({ search: "%" }), []);
   assert.deepEqual(await ids({}, { page: 2, per_page: 2 }), ["01ROW1000"]);
   assert.deepEqual(await ids({}, { page: 9, per_page: 2 }), []);
-  assert.deepEqual((await logs.list(account, "empty", {}, PAGE)).items, []);
+  assert.deepEqual((await logs.list(READER, account, "empty", {}, PAGE)).items, []);
 });
 
 test("a log is found by its ID only in its own gateway", async () => {
@@ -153,7 +154,7 @@ test("a log is found by its ID only in its own gateway", async () => {
   ] as const) {
     await assert.rejects(logs.get(owner, gateway, log), isMissing);
   }
-  await assert.rejects(logs.list("b".repeat(32), "gw", {}, PAGE), isMissing);
+  await assert.rejects(logs.list(READER, "b".repeat(32), "gw", {}, PAGE), isMissing);
 });
 
 test("logs of a deleted gateway disappear at once, and late ones stay invisible when its name is reused", async () => {
@@ -176,7 +177,7 @@ test("logs of a deleted gateway disappear at once, and late ones stay invisible 
   };
   insert([row(10, { gateway_id: "again" }), row(20, { gateway_id: "again" })]);
   const listed = async (): Promise<unknown> => {
-    const { items, total_count } = await again.list(account, "again", {}, PAGE);
+    const { items, total_count } = await again.list(READER, account, "again", {}, PAGE);
     return [items.map(({ id }) => id), total_count];
   };
   assert.deepEqual(await listed(), [["01ROW20", "01ROW10"], 2]);

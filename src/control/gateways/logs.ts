@@ -13,11 +13,12 @@ import type { GatewayLogRow } from "#events/rows/rows.ts";
 import type { GatewayLog, GatewayLogDelete, GatewayLogDetail, GatewayLogList, GatewayLogPatch } from "#model/gateways/gateway-log.ts";
 import { gatewayById, type GatewayRow } from "#store/gateways/gateways.ts";
 import type { Store } from "#store/database/store.ts";
+import type { SharedLogs } from "./shared-logs.ts";
 import { oldParameterFilters, parseLogFilters, withLogFilters } from "./log-filters.ts";
 
 /** Logs of gateways. Throws `gateway_not_found` for an unknown gateway or log, also if it belongs to another account. */
 export interface GatewayLogs {
-  list(accountId: string, gatewayId: string, query: GatewayLogList, page: PageRequest): Promise<Page<GatewayLog>>;
+  list(call: Call, accountId: string, gatewayId: string, query: GatewayLogList, page: PageRequest): Promise<Page<GatewayLog>>;
   get(accountId: string, gatewayId: string, id: string): Promise<GatewayLogDetail>;
   /** One of the stored bodies. Throws `gateway_not_found` if none is stored. */
   body(accountId: string, gatewayId: string, id: string, which: keyof LogBodies): Promise<LogBody>;
@@ -37,6 +38,8 @@ export interface GatewayLogsDeps {
   readonly logs: GatewayLogStore;
   /** An account's reads are few at a time. */
   readonly longReads: LongReads;
+  /** Absent: no other server has an API for the same logs. */
+  readonly shared?: Pick<SharedLogs, "changed" | "deleted" | "missingBefore"> | undefined;
 }
 
 const DELETED_MAX = 10_000;
@@ -54,7 +57,7 @@ export const logScope = ({ account_id, id, created_at }: GatewayRow): LogScope =
 });
 
 export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
-  const { store, clock, logs, longReads } = deps;
+  const { store, clock, logs, longReads, shared } = deps;
   const inPlace = async <T>(accountId: string, work: () => Promise<T>): Promise<T> => {
     const place = await longReads.begin(accountId);
     return work().finally(() => place.release());
@@ -90,8 +93,11 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
   };
 
   return {
-    list: async (accountId, gatewayId, query, page) => {
+    list: async (call, accountId, gatewayId, query, page) => {
       const scope = await scopeOf(accountId, gatewayId);
+      const missing = await shared?.missingBefore(scope.since_ms ?? 0);
+      if (missing)
+        (call.notes ??= []).push(`Logs that another server with control took before ${missing} are not in the list of this server.`);
       const filters = [...parseLogFilters(query.filters), ...oldParameterFilters(query)];
       await caughtUp();
       const fitting = { filters, search: query.search ?? "" };
@@ -131,6 +137,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
       const text = metadata === undefined ? {} : { metadata: metadata === null ? "" : JSON.stringify(metadata) };
       const given = { ...(feedback === undefined ? {} : { feedback }), ...(score === undefined ? {} : { score }), ...text };
       await arrived(id, () => logs.change(scope, id, given) || undefined);
+      await shared?.changed(scope, id, given);
     },
     delete: async (
       call,
@@ -143,7 +150,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
       await caughtUp();
       withLogFilters(() => filtersSql(filters));
       const found = { filters, orderBy: order_by, direction: order_by_direction, limit };
-      const deleted = await inPlace(accountId, () => logs.delete(scope, found));
+      const deleted = await inPlace(accountId, () => logs.delete(scope, found, (ids) => shared?.deleted(scope, ids) ?? Promise.resolve()));
       await commit(deps, call, async (unit) =>
         unit.audit({
           action: "gateway_logs.delete",

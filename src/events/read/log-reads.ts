@@ -35,6 +35,7 @@ export interface LogAverages {
 /** Where a row is in the table, and its bodies in the segments. */
 export interface LogPlace {
   readonly row_id: number;
+  readonly id: string;
   readonly segment: number | null;
   readonly at: number | null;
 }
@@ -163,8 +164,9 @@ export function openGatewayLogReads(eventsPath: string, limits: PieceLimits = PI
       };
     },
     places: async (scope, query) =>
-      rowsOf("segment, segment_at", await keysFor(scope, query)).map((row) => ({
+      rowsOf("id, segment, segment_at", await keysFor(scope, query)).map((row) => ({
         row_id: Number(row["row_id"]),
+        id: String(row["id"]),
         segment: row["segment"] as number | null,
         at: row["segment_at"] as number | null,
       })),

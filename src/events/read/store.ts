@@ -29,8 +29,17 @@ export interface GatewayLogStore extends Omit<GatewayLogReads, "places"> {
   bodies(row: GatewayLogRow): LogBodies | null;
   /** False if the row does not exist. */
   change(scope: LogScope, id: string, change: LogChange): boolean;
-  /** Deletes rows and bodies, a few at a time, so that other work does not wait. Returns the number of rows. */
-  delete(scope: LogScope, query: Pick<LogQuery, "filters" | "orderBy" | "direction" | "limit">): Promise<number>;
+  /**
+   * Deletes rows and bodies, a few at a time, so that other work does not wait. Returns the number of rows. `before` is called with the ids of
+   * rows that are about to go.
+   */
+  delete(
+    scope: LogScope,
+    query: Pick<LogQuery, "filters" | "orderBy" | "direction" | "limit">,
+    before?: (ids: readonly string[]) => Promise<void>,
+  ): Promise<number>;
+  /** Deletes rows and bodies by their ids. */
+  deleteByIds(scope: LogScope, ids: readonly string[]): Promise<void>;
   /** End of the written logs that have not been read into the list yet; undefined if all have been read. */
   unread(): LogMark | undefined;
   /** Whether the list contains all logs written up to the mark. */
@@ -79,11 +88,12 @@ export function openGatewayLogStore(eventsPath: string, reads: GatewayLogReads):
         const statement = db.prepare(`UPDATE gateway_logs SET ${set} WHERE id = ? AND ${SCOPE}`);
         return Number(statement.run(...values, id, ...scopeValues(scope)).changes) > 0;
       }),
-    delete: async (scope, query) => {
+    delete: async (scope, query, before) => {
       let deleted = 0;
       while (deleted < query.limit) {
         const limit = Math.min(FOUND_AT_ONCE, query.limit - deleted);
         const places = await reads.places(scope, { ...query, limit, search: "", offset: 0 });
+        if (places.length > 0) await before?.(places.map(({ id }) => id));
         for (let at = 0; at < places.length; at += DELETED_AT_ONCE) {
           deleted += run(0, (db) => deleteSome(db, places.slice(at, at + DELETED_AT_ONCE), bodies.erase));
           await turn();
@@ -91,6 +101,16 @@ export function openGatewayLogStore(eventsPath: string, reads: GatewayLogReads):
         if (places.length < limit) return deleted;
       }
       return deleted;
+    },
+    deleteByIds: async (scope, ids) => {
+      for (let at = 0; at < ids.length; at += DELETED_AT_ONCE) {
+        const some = ids.slice(at, at + DELETED_AT_ONCE);
+        run(0, (db) => {
+          const sql = `SELECT row_id, id, segment, segment_at AS at FROM gateway_logs WHERE id IN (${some.map(() => "?").join(", ")}) AND ${SCOPE}`;
+          return deleteSome(db, db.prepare(sql).all(...some, ...scopeValues(scope)) as unknown as readonly LogPlace[], bodies.erase);
+        });
+        await turn();
+      }
     },
     unread: () => {
       const segment = segmentsIn(directory).at(-1);

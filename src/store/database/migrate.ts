@@ -54,6 +54,7 @@ import { edgeAddresses } from "#store/migrations/0300-edge-addresses.ts";
 import { rollout } from "#store/migrations/0301-rollout.ts";
 import { signedEvents } from "#store/migrations/0311-signed-events.ts";
 import { endsOfLeftovers } from "#store/migrations/0310-ends-of-leftovers.ts";
+import { sharedLogs } from "#store/migrations/0318-shared-logs.ts";
 import { visitorKeys } from "#store/migrations/0309-visitor-keys.ts";
 import { unitsOfLargeChanges } from "#store/migrations/0274-units-of-large-changes.ts";
 import { images } from "#store/migrations/0271-images.ts";
@@ -135,6 +136,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 309, name: "visitor-keys", statements: visitorKeys },
   { version: 310, name: "ends-of-leftovers", statements: endsOfLeftovers },
   { version: 311, name: "signed-events", statements: signedEvents },
+  { version: 318, name: "shared-logs", statements: sharedLogs },
 ];
 
 /** Throws if a newer program made the database. */

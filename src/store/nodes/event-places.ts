@@ -15,3 +15,15 @@ export async function putEventPlace(db: Kysely<Tables>, row: EventPlaceRow): Pro
     .onConflict((conflict) => conflict.columns(["node", "source"]).doUpdateSet({ epoch, segment, at, collector }))
     .execute();
 }
+
+/** Whether another process has taken events of this source. */
+export async function hasOtherCollector(db: Kysely<Tables>, source: string, collector: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("node_event_places")
+    .select("node")
+    .where("source", "=", source)
+    .where("collector", "!=", collector)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -54,6 +54,9 @@ import type {
   GatewayEvaluationsTable,
   GatewayObjectsTable,
   GatewayDomainsTable,
+  SharedLogEndTable,
+  SharedLogReadersTable,
+  SharedLogsTable,
 } from "#store/tables/gateways.ts";
 import type {
   CustomHostnamesTable,
@@ -100,6 +103,9 @@ import type {
 export interface Tables {
   nodes: NodesTable;
   node_event_places: NodeEventPlacesTable;
+  shared_logs: SharedLogsTable;
+  shared_log_end: SharedLogEndTable;
+  shared_log_readers: SharedLogReadersTable;
   edge_addresses: EdgeAddressesTable;
   rollout: RolloutTable;
   visitor_keys: VisitorKeysTable;

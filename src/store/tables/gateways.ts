@@ -56,3 +56,31 @@ export interface GatewayDomainsTable {
   created_at: string;
   modified_at: string;
 }
+
+/** Logs of gateways, and changes of them, on their way to all servers with control. */
+export interface SharedLogsTable {
+  /** In the order of commits. */
+  seq: number;
+  /** JSON, `SharedLogHead` of control/gateways/shared-logs.ts. */
+  head: string;
+  /** Sealed with `SHARED_LOGS_CONTEXT`; empty for changes without one. */
+  body: string;
+  /** Length of head and body. */
+  bytes: number;
+}
+
+/** The number of the newest entry: one row. */
+export interface SharedLogEndTable {
+  /** 1 */
+  id: number;
+  seq: number;
+}
+
+/** A server with control, and how far it has read. */
+export interface SharedLogReadersTable {
+  server: string;
+  seq: number;
+  /** Since when it has had all entries, in Unix milliseconds. */
+  since_ms: number;
+  seen_ms: number;
+}

@@ -51,7 +51,7 @@ export const GATEWAY_LOG_ROUTES: readonly Route[] = [
     result: GatewayLog,
     paging: "page",
     per_page: { default: 20, max: 50 },
-    handler: ({ control, params, query, page }) => control.gatewayLogs.list(params.account_id, params.gateway_id, query, page),
+    handler: ({ control, call, params, query, page }) => control.gatewayLogs.list(call, params.account_id, params.gateway_id, query, page),
   }),
   route({
     method: "DELETE",
