@@ -155,6 +155,8 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
       return isHere && report.history !== "" && !report.problems.some((text) => OF_EDGE.test(text));
     },
     onChanged: (addresses) => log.info({ addresses }, "nameservers answer with these addresses for proxied names"),
+    onNoneHealthy: () =>
+      log.warn({}, "no edge of a node is healthy: where no other address is left, nameservers answer with those of all nodes"),
   });
   const lookAround = async (): Promise<void> => {
     const ping = control

@@ -49,6 +49,7 @@ storeTest("the addresses in answers follow the nodes' health, and secondaries he
 
   const ill = new Set<string>();
   const known: string[] = [];
+  let noneHealthy = 0;
   let nowMs = 0;
   const clock = { ...systemClock, monotonicMs: () => nowMs };
   const edges = createEdgeAddresses({
@@ -56,6 +57,7 @@ storeTest("the addresses in answers follow the nodes' health, and secondaries he
     isWell: (node) => !ill.has(node),
     onKnown: (addresses) => void known.push(addresses.join()),
     onChanged: () => undefined,
+    onNoneHealthy: () => noneHealthy++,
   });
   const look = async (seconds: number, mayWrite = true): Promise<void> => {
     for (let i = 0; i < seconds; i++) {
@@ -106,6 +108,12 @@ storeTest("the addresses in answers follow the nodes' health, and secondaries he
   await join("fra", ["edge"], ["192.0.2.10"]);
   await look(20);
   assert.deepEqual(await answered(), ["198.51.100.1", "192.0.2.10"]);
+  assert.equal(noneHealthy, 0);
+  ill.add("fra");
+  await look(20);
+  assert.deepEqual([await answered(), noneHealthy], [["198.51.100.1"], 1], "it is said once");
+  ill.clear();
+  await look(20);
   await forgetEdgeAddresses({ store, clock: systemClock });
-  assert.deepEqual([await answered(), await serial()], [undefined, first + 8]);
+  assert.deepEqual([await answered(), await serial()], [undefined, first + 10]);
 });

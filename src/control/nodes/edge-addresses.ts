@@ -28,6 +28,8 @@ export interface EdgeAddressesDeps {
   onKnown(addresses: readonly string[]): void;
   /** Called when the answers change. */
   onChanged(addresses: readonly string[]): void;
+  /** Called when no node with addresses is healthy any more. */
+  onNoneHealthy(): void;
 }
 
 /** Its only entry. */
@@ -44,6 +46,7 @@ export function createEdgeAddresses(deps: EdgeAddressesDeps): EdgeAddresses {
   const { store, clock, fixed } = deps;
   let answered: readonly string[] = [];
   let known = "";
+  let isAnyHealthy = false;
   const addressesOf = new Map<string, readonly string[]>();
   const health = createNodeHealth((name) => (addressesOf.get(name) ?? []).every((address) => answered.includes(address)));
 
@@ -59,6 +62,9 @@ export function createEdgeAddresses(deps: EdgeAddressesDeps): EdgeAddresses {
       for (const { name, addresses } of nodes) addressesOf.set(name, addresses);
       const healthy = health.look(new Map(nodes.map(({ name }) => [name, deps.isWell(name)])), clock.monotonicMs(), isDeaf);
       if (!mayWrite) return;
+      const wasAnyHealthy = isAnyHealthy;
+      isAnyHealthy = healthy.size > 0;
+      if (wasAnyHealthy && !isAnyHealthy && nodes.length > 0) deps.onNoneHealthy();
       const wanted = nodes.length === 0 ? null : answersOf(fixed, nodes, healthy);
       if (wanted?.join() !== entry?.addresses.join()) {
         await change(deps, wanted);

@@ -28,7 +28,8 @@ export async function join(text: string, token: string, { ca }: JoinOptions, fla
   const lock = locked(data);
   try {
     const before = readNodeState(data);
-    if (before !== null) throw new CliError(`${data} has joined already, as the node ${before.name}`);
+    if (before !== null)
+      throw new CliError(`${data} has joined already, as the node ${before.name}. A node that was removed joins in an empty directory`);
     if (existsSync(planeFiles(data).sealKey))
       throw new CliError(`${data} is that of a server with control; choose another directory with --data`);
     const user = createUser();
