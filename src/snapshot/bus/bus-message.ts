@@ -10,6 +10,8 @@ export const DELTAS = "sv.delta";
 export const LIVE = "sv.live.delta";
 export const HEAD = "sv.head";
 export const FULL_BUCKET = "SV_FULL";
+/** The stream below the object store. */
+export const COPIES = `OBJ_${FULL_BUCKET}`;
 
 /** Increased when messages change so that an older program cannot read them. */
 export const BUS_FORMAT = 1;

@@ -1,11 +1,11 @@
 import type { KeyObject } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { jetstream, jetstreamManager, type StreamConfig, StorageType } from "@nats-io/jetstream";
+import { jetstream, JetStreamApiError, jetstreamManager, type StreamConfig, StorageType } from "@nats-io/jetstream";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
-import { CHANGES, readDelta, DELTAS, encodeDelta, type FullName, LIVE, type Place } from "./bus-message.ts";
+import { CHANGES, COPIES, readDelta, DELTAS, encodeDelta, type FullName, LIVE, type Place } from "./bus-message.ts";
 import { createHeartbeats } from "./heartbeats.ts";
 import { holdAgain, isUrgent, releasedCopy, type Rollout } from "./rollout.ts";
 import { copiesOf, keepCopies, openCopies, putCopy } from "./full-copies.ts";
@@ -54,6 +54,11 @@ const AHEAD = 64;
 const BEAT_MS = 1_000;
 const TIMEOUT_MS = 2_000;
 const RETRY_MS = 200;
+/**
+ * The bus cannot write to the stream's files: somebody deleted them under it, or its disk is full. Of the first it never recovers by itself. The
+ * number is from JetStream's list of errors, JSStreamStoreFailedF.
+ */
+const STORE_FAILED = 10_077;
 /** Bytes reserved for the head of a message beside its body. */
 const HEAD_BYTES = 4_096;
 
@@ -77,6 +82,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   let requested = -1;
   let copiedAt = 0;
   let copyMs = 0;
+  let isStoreBroken = false;
   let wakeUp = Promise.withResolvers<void>();
 
   const heartbeats = createHeartbeats({
@@ -116,6 +122,9 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   };
   /** Begins where the stream ends if the database has what follows; otherwise the stream begins again after a full copy. */
   const takeOver = async (): Promise<void> => {
+    // Nothing on the bus is needed: all of it is in the database.
+    if (isStoreBroken) for (const name of [CHANGES, COPIES]) await jsm.streams.delete(name).catch(() => false);
+    isStoreBroken = false;
     const { state } = await jsm.streams.info(CHANGES).catch(() => jsm.streams.add(STREAM));
     const [first, last] = state.messages === 0 ? [null, null] : await Promise.all([placeAt(state.first_seq), placeAt(state.last_seq)]);
     // A message for each revision: one of control's own that somebody has published again is too many.
@@ -211,6 +220,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
           }
         }
       } catch (error) {
+        isStoreBroken = error instanceof JetStreamApiError && error.code === STORE_FAILED;
         const reason = String(error);
         if (!stopped && reason !== failing) log("warn", "publishing on the bus failed; taking the stream over again", { reason });
         failing = reason;

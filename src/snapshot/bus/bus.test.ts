@@ -175,6 +175,23 @@ test("after the bus is killed, wiped, loses its stream or meets a restored datab
   await eventually(isEqual(node, log));
 });
 
+test("files that somebody deletes under a running bus are made again", { skip }, async (t) => {
+  const nats = await startBus(t);
+  const log = createMemoryLog();
+  log.commit(opOf("first", "a.example"));
+  await startControl(t, nats, log);
+  const node = await startNode(t, nats);
+  await eventually(isEqual(node, log));
+  // A server that has written to a file keeps it open for a while.
+  await nats.kill();
+  await nats.start();
+  nats.wipe();
+  log.commit(opOf("while-broken", "a.example"));
+  await eventually(isEqual(node, log));
+  log.commit(opOf("after", "a.example"));
+  await eventually(isEqual(node, log));
+});
+
 test(
   "nodes reject messages that control did not sign and those above the size limit, report them, and apply the next",
   { skip },

@@ -1,4 +1,4 @@
-import { CHANGES, FULL_BUCKET, HEAD, LIVE } from "./bus-message.ts";
+import { CHANGES, COPIES, HEAD, LIVE } from "./bus-message.ts";
 
 /** Subjects of one node; with the name `*`, of all nodes. */
 export const reportSubject = (name: string): string => `sv.report.${name}`;
@@ -32,7 +32,7 @@ const directGets = (stream: string): readonly string[] => [`$JS.API.DIRECT.GET.$
  */
 export const NODE_SUBJECTS = [
   ...[LIVE, HEAD].map((subject) => ({ subject, type: "stream" as const })),
-  ...[reportSubject("*"), eventsSubject("*"), ...directGets(CHANGES), ...directGets(`OBJ_${FULL_BUCKET}`)].map((subject) => ({
+  ...[reportSubject("*"), eventsSubject("*"), ...directGets(CHANGES), ...directGets(COPIES)].map((subject) => ({
     ...{ subject, type: "service" as const },
   })),
 ];
@@ -42,6 +42,6 @@ export const NODE_SUBJECTS = [
  * no consumer, and it cannot publish a change.
  */
 export const nodePermissions = (name: string) => ({
-  pub: { allow: [reportSubject(name), eventsSubject(name), ...directGets(CHANGES), ...directGets(`OBJ_${FULL_BUCKET}`)] },
+  pub: { allow: [reportSubject(name), eventsSubject(name), ...directGets(CHANGES), ...directGets(COPIES)] },
   sub: { allow: [`${inboxPrefix(name)}.>`, LIVE, HEAD] },
 });

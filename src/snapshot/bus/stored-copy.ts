@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { Msg } from "@nats-io/transport-node";
 import type { Op } from "#snapshot/entries.ts";
 import type { Position } from "#snapshot/feed.ts";
-import { FULL_BUCKET, type FullName } from "./bus-message.ts";
+import { COPIES, FULL_BUCKET, type FullName } from "./bus-message.ts";
 import { unpackCopy } from "./copy-lines.ts";
 import { checkedPieces, type CopyLabel } from "./copy-pieces.ts";
 
@@ -19,7 +19,7 @@ export async function openStoredCopy(
   at: Position,
   key: KeyObject,
 ): Promise<AsyncIterable<readonly Op[]>> {
-  const stream = `OBJ_${FULL_BUCKET}`;
+  const stream = COPIES;
   const meta = await get(stream, { last_by_subj: `$O.${FULL_BUCKET}.M.${encodedName(full.name)}` });
   if (meta === null) throw new Error(`the full copy ${full.name} is not in the object store`);
   const { nuid, chunks, metadata } = meta.json<StoredCopy>();
