@@ -37,6 +37,7 @@ import { createRequestOptions } from "#gateway/request/request-options.ts";
 import { createMetadataReader } from "#gateway/logs/log-options.ts";
 import { createGatewayRoutes } from "#gateway/plans/gateway-routes.ts";
 import { OPEN_TO_PAGES, withoutProvidersOwn } from "#gateway/request/cross-origin.ts";
+import { plainRequest } from "#gateway/request/packed-request.ts";
 import { withOwnLinks } from "#gateway/plans/own-links.ts";
 import { createResponseFields } from "#gateway/request/response-fields.ts";
 import { createRunner } from "#gateway/exchange/runner.ts";
@@ -174,10 +175,18 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     route.kind === "direct" ? withOwnLinks(plain, { target, headers, path, ...route }, config.tls !== undefined) : plain;
 
   return {
-    forward: async (req, answer, admitted) => {
-      const body = await bodies.read(req, admitted.gateway.account_id, wholeBytesMax(admitted));
-      if (body.kind === "gone") return undefined;
-      if (body.kind === "refused") return { name: body.reason };
+    forward: async (asked, answer, admitted) => {
+      const sent = await bodies.read(asked, admitted.gateway.account_id, wholeBytesMax(admitted));
+      if (sent.kind === "gone") return undefined;
+      if (sent.kind === "refused") return { name: sent.reason };
+      const mustRead = admitted.route.kind !== "direct" || isInspected(admitted.gateway);
+      const unpacking = plainRequest(asked, sent, { bytesMax: limits.requestWholeBytesMax, mustRead });
+      const unpacked = unpacking instanceof Promise ? await unpacking : unpacking;
+      if ("name" in unpacked) {
+        bodies.release(sent);
+        return unpacked;
+      }
+      const { req, body } = unpacked;
       if (admitted.route.kind === "compat" && isModelList(req.method, admitted.path.rest)) {
         bodies.release(body);
         return void (await listModels(req, answer, admitted));

@@ -1,6 +1,7 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import type { HeaderObject } from "#wire/http/header-object.ts";
+import { hasZlibHeader, type Packing, packingsOf } from "#gateway/http/codings.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { AnswerHandler } from "./answer-handler.ts";
 
@@ -12,18 +13,15 @@ export interface PackedSource {
   abort(): void;
 }
 
-/** By name in content-encoding (RFC 9110 §8.4.1), for a body with this first byte; undefined if that is not known yet. */
-const OPENERS: ReadonlyMap<string, (first?: number) => Transform> = new Map<string, (first?: number) => Transform>([
-  ["gzip", () => createGunzip()],
-  ["x-gzip", () => createGunzip()],
-  // RFC 9110 §8.4.1.2: some servers send "deflate" without the zlib header, whose low four bits are 8.
-  ["deflate", (first = 8) => ((first & 15) === 8 ? createInflate() : createInflateRaw())],
-  ["br", () => createBrotliDecompress()],
-  ["zstd", () => createZstdDecompress()],
-]);
+/** For a body with this first byte; undefined if that is not known yet. */
+type Open = (first?: number) => Transform;
 
-/** Servers list one coding, or two by mistake. */
-const CODINGS_MAX = 3;
+const OPENERS: Readonly<Record<Packing, Open>> = {
+  gzip: () => createGunzip(),
+  deflate: (first) => (first === undefined || hasZlibHeader(first) ? createInflate() : createInflateRaw()),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
+};
 
 /**
  * A response that is compressed although the gateway asked for plain bytes. It is decompressed on arrival, so that its
@@ -32,7 +30,7 @@ const CODINGS_MAX = 3;
 export class UnpackedAnswer implements AnswerHandler {
   readonly #handler: AnswerHandler;
   /** The first undoes the last coding of the list. Opened with the first byte. */
-  readonly #openers: readonly ((first?: number) => Transform)[];
+  readonly #openers: readonly Open[];
   #unpackers: readonly Transform[] = [];
   readonly #source: PackedSource;
   #isPaused = false;
@@ -41,14 +39,12 @@ export class UnpackedAnswer implements AnswerHandler {
 
   /** Undefined for a plain response, or with an unknown coding, which passes unchanged. */
   static of(coding: string, handler: AnswerHandler, source: PackedSource): UnpackedAnswer | undefined {
-    const names = coding.toLowerCase().split(",", CODINGS_MAX + 1);
-    const codings = names.map((name) => name.trim()).filter((name) => name !== "" && name !== "identity");
-    const openers = codings.toReversed().flatMap((name) => OPENERS.get(name) ?? []);
-    const isKnown = names.length <= CODINGS_MAX && openers.length > 0 && openers.length === codings.length;
-    return isKnown ? new UnpackedAnswer(openers, handler, source) : undefined;
+    const packings = packingsOf(coding) ?? [];
+    const openers = packings.map((packing) => OPENERS[packing]);
+    return openers.length === 0 ? undefined : new UnpackedAnswer(openers, handler, source);
   }
 
-  private constructor(openers: readonly ((first?: number) => Transform)[], handler: AnswerHandler, source: PackedSource) {
+  private constructor(openers: readonly Open[], handler: AnswerHandler, source: PackedSource) {
     this.#handler = handler;
     this.#openers = openers;
     this.#source = source;
