@@ -14,7 +14,11 @@ export interface Failure {
   readonly name: GatewayErrorName;
   /** The provider's Retry-After, in seconds. */
   readonly retryAfterSeconds: number | undefined;
+  /** The provider's x-should-retry, which says whether the same request can succeed; undefined if it says nothing. */
+  readonly shouldRetry?: boolean | undefined;
 }
+
+const ADVICE: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 export interface AttemptOptions {
   readonly exchange: Exchange;
@@ -61,7 +65,13 @@ export class Attempt implements AnswerHandler, AnswerSource, AttemptHandle {
     clearTimeout(this.#timer);
     const { exchange, canGoOn, fill } = this.#options;
     if (status >= 400) {
-      const failure = { status, name: "aig_upstream_failed", retryAfterSeconds: retryAfter(String(headers["retry-after"])) } as const;
+      const retryAfterSeconds = retryAfter(String(headers["retry-after"]));
+      const failure = {
+        status,
+        name: "aig_upstream_failed",
+        retryAfterSeconds,
+        shouldRetry: ADVICE[String(headers["x-should-retry"])],
+      } as const;
       if (canGoOn(failure)) {
         this.#state = "discarding";
         this.#finish(failure);

@@ -112,3 +112,31 @@ test("a chat completion is routed to the provider in its model name", async (t) 
     );
   assert.equal(rows.length, 1);
 });
+
+test("a provider says whether the same request can succeed, and the next step is tried all the same", async (t) => {
+  let failure: readonly [status: number, advice: Readonly<Record<string, string>>] = [429, {}];
+  const provider = await testProvider(t, (res, _seen, number) => {
+    if (number > 0) return answerChat(res, "hello");
+    res.writeHead(failure[0], { "content-length": 2, ...failure[1] }).end("{}");
+  });
+  const retrying = gatewayOp("retrying", { retry: { max_attempts: 3, delay_ms: 0 } });
+  const { base } = await gatewayFront(t, { ops: [retrying], providers: { openai: provider.url } });
+  const asked = async (body: object, path: string): Promise<readonly [number, number]> => {
+    provider.seen.length = 0;
+    const { status } = await postJson(`${base}/retrying${path}`, body);
+    return [status, provider.seen.length];
+  };
+  const step = { provider: "openai", endpoint: "chat/completions", headers: {}, query: TEST_CHAT };
+  for (const [status, advice, seen] of [
+    [429, undefined, [200, 2]],
+    [429, "false", [429, 1]],
+    [429, "maybe", [200, 2]],
+    [400, undefined, [400, 1]],
+    [400, "true", [200, 2]],
+  ] as const) {
+    failure = [status, advice === undefined ? {} : { "x-should-retry": advice }];
+    assert.deepEqual(await asked(TEST_CHAT, "/openai/chat/completions"), seen, `${status} ${advice}`);
+  }
+  failure = [429, { "x-should-retry": "false" }];
+  assert.deepEqual(await asked([step, step], ""), [200, 2]);
+});

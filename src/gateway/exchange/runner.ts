@@ -32,7 +32,7 @@ const STATUS_NOT_ALLOWED = 403;
 const STEPS_MAX = 32;
 
 /**
- * Statuses that are retried: the provider was unreachable, busy or failed (RFC 9110 §15.6). Any error leads to the next
+ * Statuses that are retried unless the provider says otherwise: it was unreachable, busy or failed (RFC 9110 §15.6). Any error leads to the next
  * step, because another provider may know the model or have a valid key.
  */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([0, 408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
@@ -71,7 +71,8 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
       const failure = await send(step, exchange, fill, (candidate) => {
         if (exchange.isSettled) return false;
         const isLost = candidate.name === "aig_body_too_large";
-        if (!isLost && attempt < attemptsOf(step) && RETRIED_STATUSES.has(candidate.status)) return true;
+        const isRetried = candidate.shouldRetry ?? RETRIED_STATUSES.has(candidate.status);
+        if (!isLost && attempt < attemptsOf(step) && isRetried) return true;
         isOver = true;
         return !isLost && hasNext();
       });
