@@ -134,6 +134,8 @@ test("SPEC 4.1: the SDK completes a chat through the gateway, which stores exact
     authentication: false,
     compatibility_mode: false,
     dlp_action: "",
+    guardrail_action: "",
+    guardrail_findings: "",
   });
   assert.equal(mock.getLastRequest()?.path, "/v1/chat/completions");
 });

@@ -48,10 +48,10 @@ describe("guardrails", () => {
     assert.equal(mock.getRequests().length, 0);
     assert.equal((await openai.chat.completions.create(asking("hello"))).choices[0]?.message.content, "All is well.");
     assert.deepEqual(
-      rows.map((row) => [row.status_code, row.success]),
+      rows.map((row) => [row.status_code, row.success, row.guardrail_action, row.guardrail_findings]),
       [
-        [400, false],
-        [200, true],
+        [400, false, "BLOCK", '{"prompt":["S9"]}'],
+        [200, true, "", ""],
       ],
     );
     const [seen] = judge.seen;
@@ -62,19 +62,27 @@ describe("guardrails", () => {
   });
 
   test("no part of a hazardous response reaches the client, buffered or streamed", async (t) => {
-    const { openai } = await stage(t, { prompt: {}, response: { S1: "BLOCK" } });
+    const { openai, rows } = await stage(t, { prompt: {}, response: { S1: "BLOCK" } });
     await assert.rejects(openai.chat.completions.create(asking("tell")), refusedWith(424, 2017));
     await assert.rejects(openai.chat.completions.create({ ...asking("tell"), stream: true }), refusedWith(424, 2017));
     let text = "";
     for await (const chunk of await openai.chat.completions.create({ ...asking("hello"), stream: true }))
       text += chunk.choices[0]?.delta.content ?? "";
     assert.equal(text, "All is well.");
+    assert.deepEqual(
+      rows.map((row) => [row.guardrail_action, row.guardrail_findings]),
+      [...Array.from({ length: 2 }, () => ["BLOCK", '{"response":["S1"]}']), ["", ""]],
+    );
   });
 
   test("flagged content passes, and a response field lists the flagged categories", async (t) => {
-    const { openai } = await stage(t, { prompt: { S1: "FLAG", S2: "BLOCK" }, response: {} });
+    const { openai, rows } = await stage(t, { prompt: { S1: "FLAG", S2: "BLOCK" }, response: {} });
     const { response } = await openai.chat.completions.create(asking("a bomb")).withResponse();
     assert.deepEqual(JSON.parse(response.headers.get("svc-aig-guardrails") ?? ""), { prompt: ["S1"] });
+    assert.deepEqual(
+      rows.map((row) => [row.guardrail_action, row.guardrail_findings]),
+      [["FLAG", '{"prompt":["S1"]}']],
+    );
   });
 
   test("without a verdict the gateway refuses if the action is block, and passes if it is flag", async (t) => {

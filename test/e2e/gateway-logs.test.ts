@@ -106,6 +106,8 @@ test("a log has bodies and metadata as soon as the response ends, and accepts fe
     authentication: false,
     compatibility_mode: false,
     dlp_action: "",
+    guardrail_action: "",
+    guardrail_findings: "",
     feedback: null,
     score: null,
     request_head_complete: true,

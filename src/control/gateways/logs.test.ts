@@ -126,6 +126,8 @@ test("a gateway's logs are listed newest first, with the API's fields, and witho
     authentication: false,
     compatibility_mode: false,
     dlp_action: "",
+    guardrail_action: "",
+    guardrail_findings: "",
     feedback: null,
     score: null,
   });

@@ -210,6 +210,8 @@ const logView = (row: GatewayLogRow): GatewayLog => ({
   authentication: row.authentication ?? false,
   compatibility_mode: row.compatibility_mode ?? false,
   dlp_action: row.dlp_action ?? "",
+  guardrail_action: row.guardrail_action ?? "",
+  guardrail_findings: row.guardrail_findings ?? "",
   feedback: row.feedback ?? null,
   score: row.score ?? null,
 });

@@ -39,6 +39,8 @@ const PLAIN: Readonly<Record<PlainField, (row: GatewayLogRow) => string | number
   ResponseBytes: (row) => row.response_bytes,
   UserAgent: (row) => row.user_agent ?? "",
   DLPAction: (row) => row.dlp_action ?? "",
+  GuardrailAction: (row) => row.guardrail_action ?? "",
+  GuardrailFindings: (row) => row.guardrail_findings ?? "",
 };
 
 /** Times are known in milliseconds only. */

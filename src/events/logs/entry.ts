@@ -66,6 +66,8 @@ export const ENTRY_COLUMNS = [
   "authentication",
   "compatibility_mode",
   "dlp_action",
+  "guardrail_action",
+  "guardrail_findings",
   "keep_mode",
   "keep_rows",
 ] as const satisfies readonly (ColumnOf<"gateway_logs"> | "keep_mode" | "keep_rows")[];
@@ -112,6 +114,8 @@ export function entryCells({ row, keep }: GatewayLogEntry): string {
     row.authentication === true ? 1 : 0,
     row.compatibility_mode === true ? 1 : 0,
     row.dlp_action ?? "",
+    row.guardrail_action ?? "",
+    row.guardrail_findings ?? "",
     keep.mode,
     keep.rowsMax,
   ];

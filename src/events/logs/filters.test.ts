@@ -45,6 +45,8 @@ const row: fc.Arbitrary<Partial<GatewayLogRow>> = fc.record({
   authentication: fc.boolean(),
   compatibility_mode: fc.boolean(),
   dlp_action: word,
+  guardrail_action: word,
+  guardrail_findings: word,
   user_agent: word,
   event_id: word,
   metadata,
@@ -86,6 +88,8 @@ const TEXT = new Set<LogFilterKey>([
   "metadata.key",
   "metadata.value",
   "dlp_action",
+  "guardrail_action",
+  "guardrail_findings",
   "user_agent",
 ]);
 

@@ -45,6 +45,8 @@ const KEYS = {
   wholesale: { kind: "boolean", sql: "0" },
   compatibilityMode: { kind: "boolean", sql: "compatibility_mode" },
   dlp_action: { kind: "text", sql: "dlp_action" },
+  guardrail_action: { kind: "text", sql: "guardrail_action" },
+  guardrail_findings: { kind: "text", sql: "guardrail_findings" },
   user_agent: { kind: "text", sql: "user_agent" },
 } as const satisfies Readonly<Record<string, { readonly kind: Kind; readonly sql: string }>>;
 

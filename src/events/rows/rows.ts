@@ -149,6 +149,10 @@ export interface GatewayLogRow {
   readonly compatibility_mode?: boolean;
   /** Action of data loss prevention: `FLAG`, `BLOCK`, or empty. */
   readonly dlp_action?: string;
+  /** Action of guardrails: `FLAG`, `BLOCK`, or empty. */
+  readonly guardrail_action?: string;
+  /** JSON with the hazards of each side: `{"prompt":["S1"]}`; empty without any. */
+  readonly guardrail_findings?: string;
   /** Set later, through the API. */
   readonly feedback?: number | null;
   readonly score?: number | null;

@@ -192,6 +192,8 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
       authentication: "boolean",
       compatibility_mode: "boolean",
       dlp_action: "text",
+      guardrail_action: "text",
+      guardrail_findings: "text",
       feedback: "integer?",
       score: "real?",
       segment: "integer?",

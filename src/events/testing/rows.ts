@@ -122,6 +122,8 @@ export const testGatewayRow = (changes: Partial<GatewayLogRow> = {}): GatewayLog
   authentication: false,
   compatibility_mode: false,
   dlp_action: "",
+  guardrail_action: "",
+  guardrail_findings: "",
   feedback: null,
   score: null,
   segment: null,

@@ -20,9 +20,12 @@ export interface GuardrailRun {
   fields(): FlatHeaders;
 }
 
+/** Gets the strongest action so far, and JSON of all hazards so far by side. */
+type OnFound = (action: "FLAG" | "BLOCK", findings: string) => void;
+
 export interface Guardrails {
   /** Undefined for a gateway without guardrails. */
-  guard(gateway: GatewayEntry): GuardrailRun | undefined;
+  guard(gateway: GatewayEntry, onFound: OnFound): GuardrailRun | undefined;
 }
 
 const BLOCKED: Readonly<Record<Side, GatewayErrorName>> = {
@@ -42,9 +45,19 @@ const JUDGED_CHARACTERS_MAX = PIECES_MAX * PIECE_CHARACTERS_MAX;
 /** Without a model, a gateway with guardrails refuses everything: they were switched on when there was a model. */
 export function createGuardrails(classifier: Classifier | undefined, vendorPrefix: string, slices = createSlices()): Guardrails {
   return {
-    guard: ({ guardrails }) =>
-      guardrails === undefined ? undefined : new RequestGuarding(slices, classifier, guardrails, `${vendorPrefix}-aig-guardrails`),
+    guard: ({ guardrails }, onFound) =>
+      guardrails === undefined
+        ? undefined
+        : new RequestGuarding({ slices, classifier, actions: guardrails, fieldName: `${vendorPrefix}-aig-guardrails`, onFound }),
   };
+}
+
+interface GuardingOptions {
+  readonly slices: Slices;
+  readonly classifier: Classifier | undefined;
+  readonly actions: Readonly<Record<Side, Actions>>;
+  readonly fieldName: string;
+  readonly onFound: OnFound;
 }
 
 class RequestGuarding implements GuardrailRun {
@@ -52,14 +65,16 @@ class RequestGuarding implements GuardrailRun {
   readonly #classifier: Classifier | undefined;
   readonly #actions: Readonly<Record<Side, Actions>>;
   readonly #fieldName: string;
+  readonly #onFound: OnFound;
   readonly #found: Partial<Record<Side, readonly string[]>> = {};
   #prompt = "";
 
-  constructor(slices: Slices, classifier: Classifier | undefined, actions: Readonly<Record<Side, Actions>>, fieldName: string) {
+  constructor({ slices, classifier, actions, fieldName, onFound }: GuardingOptions) {
     this.#slices = slices;
     this.#classifier = classifier;
     this.#actions = actions;
     this.#fieldName = fieldName;
+    this.#onFound = onFound;
   }
 
   async checkPrompt(body: ReadyBody): Promise<Refusal | undefined> {
@@ -127,7 +142,9 @@ class RequestGuarding implements GuardrailRun {
       const named = (await Promise.all(asked.map((said) => hazards(said)))).flat().filter((name) => actions[name] !== undefined);
       if (named.length === 0) return undefined;
       this.#found[side] = [...new Set(named)];
-      return named.some((name) => actions[name] === "BLOCK") ? { name: BLOCKED[side], headers: this.fields() } : undefined;
+      const isBlocked = named.some((name) => actions[name] === "BLOCK");
+      this.#onFound(isBlocked ? "BLOCK" : "FLAG", JSON.stringify(this.#found));
+      return isBlocked ? { name: BLOCKED[side], headers: this.fields() } : undefined;
     } catch {
       // Refuses text that may have to be blocked but cannot be judged.
       return isBlocking(actions) ? { name: "aig_guardrail_unavailable" } : undefined;

@@ -39,7 +39,9 @@ export function createGuards({
     of: (gateway, record) => {
       if (!isInspected(gateway)) return undefined;
       const inspection = dlp.inspect(gateway, (action) => record.note({ dlp_action: action }));
-      const guarding = guardrails.guard(gateway);
+      const guarding = guardrails.guard(gateway, (guardrail_action, guardrail_findings) =>
+        record.note({ guardrail_action, guardrail_findings }),
+      );
       return {
         // The cheaper inspection first.
         check: async (body) => (await refusalOf(inspection?.checkRequest(body))) ?? guarding?.checkPrompt(body),

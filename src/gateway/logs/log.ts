@@ -47,6 +47,9 @@ export interface RequestOutcome {
   readonly responseBytes: number;
 }
 
+/** Columns of a row that other parts fill in during the exchange. */
+type NotedColumn = "dlp_action" | "guardrail_action" | "guardrail_findings" | "estimated" | "compatibility_mode";
+
 export interface LogRecord {
   readonly id: string;
   readonly eventId: string;
@@ -59,7 +62,7 @@ export interface LogRecord {
   /** Bytes of the answer as the client gets them; they must not change later. */
   sent(bytes: Buffer): void;
   /** Further facts, which overwrite earlier ones. */
-  note(facts: Partial<Pick<GatewayLogRow, "dlp_action" | "estimated" | "compatibility_mode">>): void;
+  note(facts: Partial<Pick<GatewayLogRow, NotedColumn>>): void;
   /** The exchange is over; the row follows once missing counts are estimated. */
   ended(): void;
   /**
@@ -259,6 +262,8 @@ class Recorder implements LogRecord {
       authentication: gateway.authentication,
       compatibility_mode: isCompatible,
       dlp_action: "",
+      guardrail_action: "",
+      guardrail_findings: "",
       ...this.#noted,
     };
   }

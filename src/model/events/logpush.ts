@@ -40,6 +40,8 @@ export const LOG_FIELDS = {
   ResponseBytes: "Size of the response body in bytes.",
   UserAgent: "User agent of the client.",
   DLPAction: "Action of data loss prevention: FLAG, BLOCK or empty.",
+  GuardrailAction: "Action of guardrails: FLAG, BLOCK or empty.",
+  GuardrailFindings: "JSON with the hazards that guardrails found in the prompt and in the response. Empty without any.",
 } as const satisfies Readonly<Record<string, string>>;
 export type LogField = keyof typeof LOG_FIELDS;
 

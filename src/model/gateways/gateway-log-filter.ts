@@ -28,6 +28,8 @@ export const GatewayLogFilter = Type.Object({
       "wholesale",
       "compatibilityMode",
       "dlp_action",
+      "guardrail_action",
+      "guardrail_findings",
       "user_agent",
     ],
     { description: "A field of a log. metadata.value right after metadata.key is the value of that key." },

@@ -43,6 +43,10 @@ export const GatewayLog = Type.Object({
   authentication: Type.Boolean(),
   compatibility_mode: Type.Boolean(),
   dlp_action: Type.String(),
+  /** `FLAG` or `BLOCK`; empty if the guardrails found nothing. */
+  guardrail_action: Type.String(),
+  /** JSON with the hazards of each side: `{"prompt":["S1"]}`; empty if the guardrails found nothing. */
+  guardrail_findings: Type.String(),
   feedback: Type.Union([Type.Integer(), Type.Null()]),
   score: Type.Union([Type.Number(), Type.Null()]),
 });
