@@ -149,6 +149,14 @@ describe("migration from the previous WAF in the dashboard", { skip: chrome === 
     await small.getByRole("list", { name: "Rules of the configuration" }).waitFor();
     assert.deepEqual(await textsOutside(small), []);
     assert.deepEqual(await graveViolations(small), []);
+    await small.evaluate(`{
+      const [cut, long] = ["div", "pre"].map((name) => document.createElement(name));
+      cut.style.overflow = "hidden";
+      long.textContent = "cut off ".repeat(50);
+      cut.append(long);
+      document.querySelector("main section").append(cut);
+    }`);
+    assert.equal((await textsOutside(small)).at(-1)?.startsWith("cut off"), true, "the check sees a text that a card cuts off");
     if (process.env["SELVEDGE_PICTURES"])
       await small.screenshot({ path: `${process.env["SELVEDGE_PICTURES"]}/waf-390.png`, fullPage: true });
     await phone.close();

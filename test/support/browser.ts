@@ -58,22 +58,31 @@ export async function graveViolations(page: { evaluate<T>(script: string): Promi
 }
 
 const OUTSIDE = `(() => {
-  const found = document.documentElement.scrollWidth <= innerWidth ? [] : ["the page scrolls sideways"];
-  const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
-  const shortens = (element) => getComputedStyle(element).textOverflow === "ellipsis";
+  // The page and its dialogs scroll down, and are then ready to scroll sideways as well, which hides a text that is too wide.
+  const frames = [document.documentElement, ...document.querySelectorAll("main, [role=dialog]")];
+  const found = frames.filter((frame) => frame.scrollWidth > frame.clientWidth).map((frame) => frame.tagName + " scrolls sideways");
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const range = document.createRange();
     range.selectNodeContents(texts.currentNode);
-    const { right, width, height } = range.getBoundingClientRect();
-    if (right <= innerWidth + 1 || width === 0 || height <= 1) continue;
-    let element = texts.currentNode.parentElement;
-    while (element && !scrolls(element) && !shortens(element)) element = element.parentElement;
-    if (!element) found.push(texts.currentNode.textContent.slice(0, 80));
+    const { left, right, width, height } = range.getBoundingClientRect();
+    if (width === 0 || height <= 1) continue;
+    let isOutside = right > innerWidth + 1 || left < -1;
+    for (let element = texts.currentNode.parentElement; element; element = element.parentElement) {
+      if (frames.includes(element)) continue;
+      const { overflowX, textOverflow, clipPath, position } = getComputedStyle(element);
+      const box = element.getBoundingClientRect();
+      if (["auto", "scroll"].includes(overflowX) || textOverflow === "ellipsis" || clipPath !== "none" || (position === "absolute" && right < 0)) {
+        isOutside = false;
+        break;
+      }
+      isOutside ||= overflowX !== "visible" && (right > box.right + 1 || left < box.left - 1);
+    }
+    if (isOutside) found.push(texts.currentNode.textContent.slice(0, 80));
   }
   return found;
 })()`;
 
-/** Texts whose end is outside the window, and that no scrolling element brings into view. Empty on a page that fits. */
+/** Texts with an end outside the window or outside a box that cuts them off, unless an inner element scrolls to it. Empty on a page that fits. */
 export const textsOutside = (page: { evaluate<T>(script: string): Promise<T> }): Promise<readonly string[]> =>
   page.evaluate<string[]>(OUTSIDE);
