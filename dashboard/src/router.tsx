@@ -59,6 +59,7 @@ const routes = [
   page("/zones/$zone/security/try", () => import("./pages/security/try-request.tsx"), "TryPage"),
   page("/zones/$zone/security/managed/$ruleset", () => import("./pages/security/managed-ruleset.tsx"), "ManagedRulesetPage"),
   page("/zones/$zone/security/managed", () => import("./pages/security/managed.tsx"), "ManagedPage"),
+  page("/zones/$zone/security/visitors", () => import("./pages/security/visitors/visitors.tsx"), "VisitorsPage"),
   page("/zones/$zone/security/sensitive-data", () => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
   page("/zones/$zone/security/page-shield", () => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
   page("/zones/$zone/security/page-shield/$list", () => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),

@@ -222,6 +222,60 @@ describe("operations in the dashboard", { skip: chrome === undefined && "chromiu
     await page.getByText("No other server gets this zone.").waitFor();
   });
 
+  test("a zone's identifier in the address leads to its name, with the filters of the page", async () => {
+    await open(`/zones/${zoneId}/dns/records?type=A`);
+    await page.waitForURL(`${home()}/zones/${ZONE}/dns/records?type=A`);
+    await page.getByRole("heading", { name: "DNS records" }).waitFor();
+    await open(`/zones/${zoneId.toUpperCase()}`);
+    await page.waitForURL(`${home()}/zones/${ZONE}`);
+    await open(`/zones/${"0".repeat(32)}/dns/records`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("a user agent is blocked and let through again, and a lockdown admits one address to a page", async () => {
+    const seen = (path: string, address: string, agent: string, status: number): Promise<number> =>
+      readUntil(
+        () => get(server.ready.http, path, address, agent),
+        (answered) => answered === status,
+      );
+    await open(`/zones/${ZONE}/security/visitors`);
+    const form = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Add a user agent" }).click();
+    await form.getByRole("textbox", { name: "User agent" }).fill("BadBot/1.0");
+    await form.getByRole("button", { name: "Save the user agent" }).click();
+    await page.getByRole("table", { name: "User agents" }).getByText("BadBot/1.0").waitFor();
+    await seen("/", "127.0.0.2", "BadBot/1.0", 403);
+    await seen("/", "127.0.0.2", "GoodBot/1.0", 200);
+    await page.getByRole("button", { name: "Edit BadBot/1.0" }).click();
+    await form.getByLabel("On", { exact: true }).click({ force: true });
+    await form.getByRole("button", { name: "Save the user agent" }).click();
+    await page.getByRole("table", { name: "User agents" }).getByText("off", { exact: true }).waitFor();
+    await seen("/", "127.0.0.2", "BadBot/1.0", 200);
+    await page.getByRole("button", { name: "Add a lockdown" }).click();
+    await form.getByLabel("Pages").fill("www.other.example/staff/*");
+    await form.getByLabel("Only these addresses reach them").fill("127.0.0.3");
+    await form.getByRole("button", { name: "Save the lockdown" }).click();
+    await form.getByText(/must name a host of the zone/).waitFor();
+    await form.getByLabel("Pages").fill(`www.${ZONE}/staff/*`);
+    assert.deepEqual(await graveViolations(page), []);
+    await form.getByRole("button", { name: "Save the lockdown" }).click();
+    await page.getByRole("table", { name: "Lockdowns" }).getByText("127.0.0.3").waitFor();
+    await seen("/staff/plan", "127.0.0.2", "GoodBot/1.0", 403);
+    await seen("/staff/plan", "127.0.0.3", "GoodBot/1.0", 200);
+    await page.getByRole("button", { name: `Delete www.${ZONE}/staff/*` }).click();
+    await form.getByRole("button", { name: "Delete the rule" }).click();
+    await page.getByText("A lockdown closes pages").waitFor();
+    await seen("/staff/plan", "127.0.0.2", "GoodBot/1.0", 200);
+    await page.getByRole("button", { name: "Add addresses" }).click();
+    await form.getByLabel("Addresses, networks or countries").fill("127.0.0.4");
+    await form.getByLabel("Action").selectOption("block");
+    await form.getByRole("button", { name: "Add 1 rule" }).click();
+    await page.getByRole("table", { name: "Addresses" }).getByText("127.0.0.4").waitFor();
+    await seen("/", "127.0.0.4", "GoodBot/1.0", 403);
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
   test("a rehearsal of a date lists the calls that end, their callers and their replacements", async () => {
     await call("GET", `/zones/${zoneId}/firewall/rules`);
     // Calls are recorded in batches.

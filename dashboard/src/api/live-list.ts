@@ -22,6 +22,8 @@ export interface LiveList<T> {
   /** Newest first. */
   readonly rows: readonly T[];
   readonly isOpen: boolean;
+  /** Rows that were never in the list, since too many arrived at once. */
+  readonly leftOut: number;
 }
 
 /** A list of the API, newest first, to which the server's stream adds what is new. Pass a `keyOf` that never changes. */
@@ -36,7 +38,7 @@ export function useLiveList<T extends { readonly occurred_at: string }>(options:
     const byKey = new Map([...(mode === "still" ? [] : tail.rows), ...(read.data?.result ?? [])].map((row) => [keyOf(row), row]));
     return [...byKey.values()].toSorted((a, b) => (a.occurred_at < b.occurred_at ? 1 : -1)).slice(0, SHOWN_MAX);
   }, [mode === "still", tail.rows, read.data, keyOf]);
-  return { read, rows, isOpen: tail.isOpen };
+  return { read, rows, isOpen: tail.isOpen, leftOut: mode === "still" ? 0 : tail.leftOut };
 }
 
 const SHOWN_MAX = 200;

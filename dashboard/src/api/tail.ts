@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { startTransition, useEffect, useState } from "react";
 import { BASE } from "./client.ts";
 
 /** New rows, newest first. */
@@ -6,6 +6,8 @@ export interface Tail<T> {
   readonly rows: readonly T[];
   /** Whether the server sends new rows; otherwise the browser connects again. */
   readonly isOpen: boolean;
+  /** Rows that were never shown: there were too many at once, or the browser fell behind. */
+  readonly leftOut: number;
 }
 
 const ROWS_MAX = 200;
@@ -16,27 +18,44 @@ const AGAIN_MS = 5_000;
 
 /** Follows a stream of server-sent events with rows. Follows nothing, and keeps the rows, while the path is undefined. */
 export function useTail<T>(path: string | undefined, event: string, of: string): Tail<T> {
-  const [state, setState] = useState<Tail<T> & { readonly of: string }>({ rows: [], isOpen: false, of });
+  const [state, setState] = useState<Tail<T> & { readonly of: string }>({ rows: [], isOpen: false, leftOut: 0, of });
   useEffect(() => {
     if (path === undefined) return;
     let gathered: T[] = [];
+    let leftOut = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
     let source: EventSource;
     const show = (): void => {
       timer = undefined;
       const rows = gathered.toReversed();
+      const more = leftOut;
       gathered = [];
-      setState((old) => ({ ...old, of, rows: [...rows, ...(old.of === of ? old.rows : [])].slice(0, ROWS_MAX) }));
+      leftOut = 0;
+      // Drawing hundreds of rows must not keep a click or a key waiting.
+      startTransition(() =>
+        setState((old) => {
+          const { rows: shown, leftOut: before } = old.of === of ? old : { rows: [], leftOut: 0 };
+          return { ...old, of, rows: [...rows, ...shown].slice(0, ROWS_MAX), leftOut: before + more };
+        }),
+      );
     };
+    const wait = (): void => void (timer ??= setTimeout(show, GATHER_MS));
     const setOpen = (isOpen: boolean): void => setState((old) => ({ ...old, isOpen }));
     const follow = (): void => {
       source = new EventSource(BASE + path);
       source.addEventListener("open", () => setOpen(true));
       source.addEventListener(event, ({ data }) => {
         gathered.push(JSON.parse(String(data)) as T);
-        if (gathered.length > ROWS_MAX) gathered.shift();
-        timer ??= setTimeout(show, GATHER_MS);
+        if (gathered.length > ROWS_MAX) {
+          gathered.shift();
+          leftOut += 1;
+        }
+        wait();
+      });
+      source.addEventListener("missed", ({ data }) => {
+        leftOut += (JSON.parse(String(data)) as { readonly events: number | null }).events ?? 0;
+        wait();
       });
       source.addEventListener("error", () => {
         setOpen(false);
@@ -51,5 +70,5 @@ export function useTail<T>(path: string | undefined, event: string, of: string):
       setOpen(false);
     };
   }, [path, event, of]);
-  return state.of === of ? state : { rows: [], isOpen: state.isOpen };
+  return state.of === of ? state : { rows: [], isOpen: state.isOpen, leftOut: 0 };
 }

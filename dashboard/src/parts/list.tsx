@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
+import { number } from "./time.tsx";
 import css from "./list.module.css";
+import tools from "./tools.module.css";
 
 export interface Column<T> {
   readonly head: string;
@@ -56,3 +58,7 @@ export const List = <T,>({ label, columns, rows, keyOf }: ListProps<T>) => (
     </table>
   </div>
 );
+
+/** Beside a list that follows a stream: the rows that arrived too fast for it. */
+export const LeftOut = ({ count, of }: { readonly count: number; readonly of: string }) =>
+  count > 0 && <span className={tools["quiet"]}>{number(count, of)} arrived too fast to be shown. A filter shows fewer.</span>;

@@ -32,6 +32,8 @@ const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
 const moment = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 /** Seconds between two labels that name a day. */
 const DAYS = [1, 2, 5, 10].map((days) => days * 86_400);
+/** Of one sign of a label. */
+const LABEL_PX = 6.5;
 /** A shorter drag is a click. */
 const DRAG_PX_MIN = 6;
 
@@ -138,7 +140,13 @@ function createPlot(
           ...(isLong ? { incrs: DAYS } : {}),
           values: (_, splits) => splits.map((seconds) => (isLong ? day : hour).format(seconds * 1000)),
         },
-        { ...axis, size: 56, space: 44, values: (_, splits) => splits.map((value) => format(value)) },
+        {
+          ...axis,
+          // Small amounts of money have long labels.
+          size: (_, labels) => Math.max(56, ...(labels ?? []).map(({ length }) => length * LABEL_PX + 16)),
+          space: 44,
+          values: (_, splits) => splits.map((value) => format(value)),
+        },
       ],
       series: [
         {},

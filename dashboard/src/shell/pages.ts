@@ -27,6 +27,7 @@ export const ZONE_PAGES = [
       { title: "Rules", to: "/zones/$zone/security/rules" },
       { title: "Managed rules", to: "/zones/$zone/security/managed" },
       { title: "Sensitive data", to: "/zones/$zone/security/sensitive-data" },
+      { title: "Addresses and agents", to: "/zones/$zone/security/visitors" },
       { title: "Page Shield", to: "/zones/$zone/security/page-shield" },
       { title: "Try a request", to: "/zones/$zone/security/try" },
     ],

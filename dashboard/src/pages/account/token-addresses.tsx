@@ -24,7 +24,7 @@ export const AddressFields = ({ admitted, refused, onAdmitted, onRefused }: Fiel
   <div className={tools["two"]}>
     <Textarea
       label="Works from"
-      description="Addresses or networks. Empty: from everywhere."
+      description="Addresses, networks. Empty: everywhere."
       placeholder="192.0.2.0/24"
       rows={2}
       value={admitted}

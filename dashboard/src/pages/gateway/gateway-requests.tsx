@@ -1,22 +1,36 @@
 import type { GatewayLog } from "#model/gateways/gateway-log.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading } from "../../parts/page.tsx";
 import { count, money, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { SearchField } from "../../parts/search-field.tsx";
 import { GatewayFrame } from "./gateway.tsx";
+import { FoundBadge } from "./guards/found-badge.tsx";
 import { metadataWords } from "./spend-parts.ts";
 import { LogDetail } from "./log-detail.tsx";
+
+/** Filters of the API with their values: the action of protection. */
+const FOUND = [
+  ["", "All requests"],
+  ["dlp_action.BLOCK", "Sensitive data blocked"],
+  ["dlp_action.FLAG", "Sensitive data flagged"],
+  ["guardrail_action.BLOCK", "Hazards blocked"],
+  ["guardrail_action.FLAG", "Hazards flagged"],
+] as const;
 
 export const GatewayRequestsPage = () => <GatewayFrame>{(base) => <Requests base={base} />}</GatewayFrame>;
 
 function Requests({ base }: { readonly base: string }) {
-  const [{ search, log: opened }, go] = useAddress();
+  const [{ search, found = "", log: opened }, go] = useAddress();
   const query = new URLSearchParams({ per_page: "50", order_by: "created_at", order_by_direction: "desc" });
   if (search !== undefined) query.set("search", search);
+  const [key, value] = found.split(".");
+  if (FOUND.some(([id]) => id !== "" && id === found)) query.set("filters", JSON.stringify([{ key, operator: "eq", value: [value] }]));
   const logs = useRead<GatewayLog[]>(`${base}/logs?${query.toString()}`, { everyMs: 5000, keepsPrevious: true });
+  const isFiltered = search !== undefined || found !== "";
   return (
     <>
       <div className={tools["tools"]}>
@@ -26,6 +40,13 @@ function Requests({ base }: { readonly base: string }) {
           asked={search}
           onAsk={(text) => go({ search: text }, { replace: true })}
         />
+        <Choice
+          label="Protection"
+          isQuiet
+          value={found}
+          options={FOUND}
+          onChange={(next) => go({ found: next || undefined }, { replace: true })}
+        />
       </div>
       <Card>
         {logs.error ? (
@@ -33,8 +54,8 @@ function Requests({ base }: { readonly base: string }) {
         ) : !logs.data ? (
           <Loading />
         ) : logs.data.result.length === 0 ? (
-          <Empty title={search === undefined ? "No request yet" : "No request matches"}>
-            {search === undefined && <p>Point an application here: its address is under Connect and settings.</p>}
+          <Empty title={isFiltered ? "No request matches" : "No request yet"}>
+            {!isFiltered && <p>Point an application here: its address is under Connect and settings.</p>}
           </Empty>
         ) : (
           <List<GatewayLog>
@@ -63,6 +84,7 @@ function Requests({ base }: { readonly base: string }) {
                 width: "70px",
                 cell: ({ status_code, success }) => <Badge tone={success ? "good" : "bad"}>{status_code}</Badge>,
               },
+              { head: "Protection", width: "90px", cell: (log) => <FoundBadge log={log} /> },
               {
                 head: "Tokens",
                 width: "90px",

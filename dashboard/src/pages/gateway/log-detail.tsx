@@ -3,6 +3,7 @@ import { useRead } from "../../api/hooks.ts";
 import { Panel } from "../../parts/dialogs/modal.tsx";
 import { Facts, Failed, Loading } from "../../parts/page.tsx";
 import { count, money, Time } from "../../parts/time.tsx";
+import { foundWords } from "./guards/found-words.ts";
 import { Talk } from "./talk.tsx";
 
 /** One request as a conversation, as far as its bodies are kept. */
@@ -26,6 +27,7 @@ export function LogDetail({ path, onClose }: { readonly path: string; readonly o
               ["Tokens", `${count(log.tokens_in ?? 0)} in, ${count(log.tokens_out ?? 0)} out`],
               ["Time", `${count(log.duration)} ms${log.cached ? ", from the cache" : ""}`],
               ["Metadata", log.metadata || "none"],
+              ["Protection", foundWords(log) || "found nothing"],
             ]}
           />
           <Talk request={log.request_head} response={log.response_head} />

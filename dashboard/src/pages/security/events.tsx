@@ -7,7 +7,7 @@ import { useLiveList } from "../../api/live-list.ts";
 import { groupsNode, useGroups } from "../../api/analytics.ts";
 import { useAddress } from "../../api/search.ts";
 import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
-import { List } from "../../parts/list.tsx";
+import { LeftOut, List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead, type Tone } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";
 import { TimePicker } from "../../parts/time-picker.tsx";
@@ -99,7 +99,7 @@ function Events({ zone }: { readonly zone: Zone }) {
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) wanted.set(name, search[name]);
   // Only the usual time has no end: a chosen one shows what was there.
   const isTimed = search["time"] !== undefined || range.span === "";
-  const { read, rows } = useLiveList<SecurityEvent>({
+  const { read, rows, leftOut } = useLiveList<SecurityEvent>({
     path: `/zones/${zone.id}/security/events`,
     event: "security_event",
     filter: wanted,
@@ -133,6 +133,7 @@ function Events({ zone }: { readonly zone: Zone }) {
         {chips.map((name) => (
           <Chip key={name} name={NAMES[name]} value={shownOf(name)} onRemove={() => go({ [name]: undefined })} />
         ))}
+        <LeftOut count={leftOut} of="event" />
       </div>
       <Card>
         <EventsChart zoneId={zone.id} range={range} filter={filter} />

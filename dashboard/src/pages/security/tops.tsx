@@ -53,7 +53,7 @@ export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsPro
                 const shown =
                   (name === "country" && value !== "" && countryName(String(value))) ||
                   label ||
-                  (label === undefined ? String(value).replaceAll("_", " ") : value && unnamedRule(String(value))) ||
+                  (label === undefined ? String(value) : value && unnamedRule(String(value))) ||
                   "unknown";
                 return (
                   <li key={`${value} ${label}`}>

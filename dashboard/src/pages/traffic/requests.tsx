@@ -5,7 +5,7 @@ import { useLiveList } from "../../api/live-list.ts";
 import { useAddress } from "../../api/search.ts";
 import { useTimeRange } from "../../api/time-range.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { List } from "../../parts/list.tsx";
+import { LeftOut, List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { TimePicker } from "../../parts/time-picker.tsx";
@@ -30,7 +30,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
   const filter = new URLSearchParams();
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) filter.set(name, search[name]);
   const mode = isTimed ? "still" : live === "on" ? "followed" : "paused";
-  const { read, rows, isOpen } = useLiveList<LoggedRequest>({
+  const { read, rows, isOpen, leftOut } = useLiveList<LoggedRequest>({
     path: `/zones/${zone.id}/logs/requests`,
     event: "request",
     filter,
@@ -71,6 +71,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
         {CHIPS.filter((name) => search[name] !== undefined).map((name) => (
           <Chip key={name} name={name.replace("_", " ")} value={search[name] ?? ""} onRemove={() => go({ [name]: undefined })} />
         ))}
+        <LeftOut count={leftOut} of="request" />
       </div>
       <Card>
         {read.error ? (

@@ -53,7 +53,7 @@ export function IngressForm({ ingress: { rules, write, save }, at, onClose }: Pr
           />
           <TextInput
             label="Path"
-            description="A regular expression. Empty: every path."
+            description="Regular expression. Empty: every path."
             placeholder="^/api/"
             value={path}
             onChange={({ currentTarget }) => setPath(currentTarget.value)}

@@ -9,8 +9,15 @@ import { Fault, Notice } from "../../../parts/page.tsx";
 import { number } from "../../../parts/time.tsx";
 import { type Mode, MODES, targetOf } from "./access-words.ts";
 
+interface FormProps {
+  readonly base: string;
+  /** Zones that the rules are for, in words. */
+  readonly where: string;
+  readonly onClose: () => void;
+}
+
 /** Adds each line by itself. Added lines leave the field, so that a refused one and those after it stay. */
-export function AccessRuleForm({ base, onClose }: { readonly base: string; readonly onClose: () => void }) {
+export function AccessRuleForm({ base, where, onClose }: FormProps) {
   const client = useQueryClient();
   const [text, setText] = useState("");
   const [mode, setMode] = useState<Mode>("whitelist");
@@ -70,7 +77,7 @@ export function AccessRuleForm({ base, onClose }: { readonly base: string; reado
         options={(Object.keys(MODES) as Mode[]).map((one) => [one, MODES[one].title] as const)}
         onChange={setMode}
       />
-      {mode === "whitelist" && <Notice tone="warn">Visitors from there pass without any rule of the firewall, in all zones.</Notice>}
+      {mode === "whitelist" && <Notice tone="warn">Visitors from there pass without any rule of the firewall, in {where}.</Notice>}
       <TextInput label="Notes" value={notes} onChange={({ currentTarget }) => setNotes(currentTarget.value)} maxLength={1024} />
     </FormDialog>
   );

@@ -82,6 +82,7 @@ export function DatasetForm({ base, onClose }: { readonly base: string; readonly
               onChange={(operator) => change(at, { operator })}
             />
             <TextInput
+              className={tools["grow"] ?? ""}
               aria-label={`Value of filter ${at + 1}`}
               size="xs"
               value={row.value}

@@ -9,27 +9,11 @@ import { Actions } from "../../../parts/dialogs/modal.tsx";
 import { Card, Fault, Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
 import { gatewayWrite } from "./gateway-write.ts";
+import { type Category, HAZARDS } from "./found-words.ts";
 
 type Side = keyof Guardrails;
-type Category = Exclude<keyof Guardrails["prompt"], "P1">;
 type Answer = "" | "FLAG" | "BLOCK";
 
-/** The categories of safety models. */
-const HAZARDS = {
-  S1: ["Violent crimes", "terror, murder, assault, abuse"],
-  S2: ["Other crimes", "fraud, theft, drugs, weapons, hacking"],
-  S3: ["Sexual crimes", "trafficking, assault, harassment"],
-  S4: ["Exploitation of children", "sexual content with children"],
-  S5: ["Defamation", "false statements that injure a person"],
-  S6: ["Specialist advice", "medical, legal or financial advice that may harm"],
-  S7: ["Privacy", "sensitive facts about persons"],
-  S8: ["Intellectual property", "copies of protected works"],
-  S9: ["Weapons of mass destruction", "chemical, biological, nuclear"],
-  S10: ["Hate", "against people for what they are"],
-  S11: ["Self-harm", "suicide, eating disorders"],
-  S12: ["Sexual content", "erotic texts"],
-  S13: ["Elections", "wrong facts about when and how to vote"],
-} as const satisfies Readonly<Record<Category, readonly [string, string]>>;
 const CATEGORIES = Object.keys(HAZARDS) as Category[];
 /** Each list says its side, because a phone shows no heads of columns. */
 const ANSWERS = {
