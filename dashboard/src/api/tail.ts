@@ -13,6 +13,8 @@ export interface Tail<T> {
 const ROWS_MAX = 200;
 /** Milliseconds between two renderings: a busy site has hundreds of rows in that time. */
 const GATHER_MS = 250;
+/** New rows in one rendering: more would keep the browser from answering clicks. The others wait for the next one. */
+const DRAWN_MAX = 50;
 /** Milliseconds after which a refused stream is asked for again; a broken one is the browser's business. */
 const AGAIN_MS = 5_000;
 
@@ -21,17 +23,17 @@ export function useTail<T>(path: string | undefined, event: string, of: string):
   const [state, setState] = useState<Tail<T> & { readonly of: string }>({ rows: [], isOpen: false, leftOut: 0, of });
   useEffect(() => {
     if (path === undefined) return;
-    let gathered: T[] = [];
+    const gathered: T[] = [];
     let leftOut = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
     let source: EventSource;
     const show = (): void => {
       timer = undefined;
-      const rows = gathered.toReversed();
+      const rows = gathered.splice(0, DRAWN_MAX).toReversed();
       const more = leftOut;
-      gathered = [];
       leftOut = 0;
+      if (gathered.length > 0) wait();
       // Drawing hundreds of rows must not keep a click or a key waiting.
       startTransition(() =>
         setState((old) => {
