@@ -4,6 +4,7 @@ import { charge } from "#rules/budget.ts";
 import { decodePercent } from "#rules/text/url-functions.ts";
 import { beginsDeflate } from "./deflate-head.ts";
 import { readJson } from "./json.ts";
+import { beginsAsXmlDocument, xmlValues } from "./xml-value.ts";
 
 /** Receives a text that a program takes out of a value. */
 type TakeText = (text: string) => void;
@@ -13,7 +14,7 @@ const BYTE_STEPS = 20;
 const JSON_STEPS = 3;
 
 /**
- * Calls `take` with the texts that programs take out of a value: those of a JSON document, the literals of a GraphQL query, the claims of a
+ * Calls `take` with the texts that programs take out of a value: those of a JSON or XML document, the literals of a GraphQL query, the claims of a
  * token, the content of a `data:` URL and of an encoded word, and a line in base64 or hexadecimal. Time is linear in the value. Returns
  * whether the value is a JSON document, of which it also takes the names.
  */
@@ -25,6 +26,7 @@ export function eachInner(value: string, take: TakeText, depth = 0): boolean {
   };
   const isJson = /^\s{0,20}[{[]/.test(value) && eachOfJson(value, inner);
   if (!isJson && GRAPHQL.test(value) && /\(\s*\w/.test(value)) eachLiteral(value, inner);
+  if (!isJson && beginsAsXmlDocument(value)) for (const text of xmlValues(value)) inner(text);
   if (isJson || value.length > ENCODED_BYTES_MAX) return isJson;
   for (const line of encodedLines(value)) if (line !== "") inner(line);
   return false;

@@ -1,7 +1,7 @@
 import { charge } from "#rules/budget.ts";
 import { mimeOf } from "./mime.ts";
 import type { BodyCause } from "./body-causes.ts";
-import { type BodyKind, type BodyReading, createFindings, type Findings } from "./body-reading.ts";
+import { type BodyKind, type BodyReading, createFindings, type Findings, plainArgument } from "./body-reading.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
 import { codingOf, undoCodings } from "./codings.ts";
 import { type ContentType, readContentTypes } from "./content-type.ts";
@@ -9,6 +9,7 @@ import { formArguments, textArguments } from "./form.ts";
 import { addJson, addJsonBody, beginsAsJson, isJsonLines } from "./json-body.ts";
 import { addMultipart } from "./multipart-body.ts";
 import { addXmlBody } from "./xml.ts";
+import { beginsAsXmlDocument, xmlValues } from "./xml-value.ts";
 
 /** A request's body as it was sent, with the header fields that tell how to read it. */
 export interface SentBody {
@@ -82,8 +83,10 @@ function readAs(type: ContentType, text: string, isCut: boolean, findings: Findi
   charge(text.length * BYTE_STEPS);
   const kind = kindOf(type.type, text);
   READERS[kind](text, type, isCut, findings);
-  // Programs that expect JSON do not check the type.
+  // Programs that expect JSON or XML do not check the type.
   if (kind !== "json" && kind !== "xml" && beginsAsJson(text)) addJson(text, findings);
+  if (kind !== "json" && kind !== "xml" && kind !== "multipart" && beginsAsXmlDocument(text))
+    for (const value of xmlValues(text)) findings.args.push(plainArgument("element", "", value));
   if (!isPlainCharset(type.charset) && kind !== "multipart") readInCharset(text, type, isCut, kind, findings);
   return kind;
 }

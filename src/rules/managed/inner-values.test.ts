@@ -5,6 +5,8 @@ import { MANAGED_RULESET_ID } from "./request-rulesets.ts";
 import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
 
 const SHELL = "x; cat /etc/shadow";
+/** Only at the beginning of a value. */
+const COMMAND = "& net user admin";
 const SQL = "-7' UNION SELECT login,secret FROM members-- x";
 const JSON_TYPE = { "content-type": ["application/json"] };
 const MULTIPART = { "content-type": ["multipart/form-data; boundary=X"] };
@@ -13,6 +15,8 @@ const isBlocked = (request: RequestChanges): boolean =>
 
 /** With spaces, so that the text begins no word. */
 const json = (value: unknown): string => JSON.stringify(value, null, 1);
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+const xml = (text: string): string => `<find><id>7</id><name>Ada Lovelace</name><q>${escaped(text)}</q></find>`;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const file = (type: string, filename: string, text: string): RequestChanges => ({
   headers: MULTIPART,
@@ -52,6 +56,13 @@ const INSIDE: Readonly<Record<string, (text: string) => RequestChanges>> = {
   "a key": (text) => ({ headers: { Authorization: [`Token ${text}`] } }),
   "a key without a scheme": (text) => ({ headers: { Authorization: [text] } }),
   "base64 in XML": (text) => ({ headers: { "content-type": ["text/xml"] }, body: `<value><base64>${base64(text)}</base64></value>` }),
+  "XML in an argument": (text) => ({ query: `f=${encodeURIComponent(xml(text))}` }),
+  "XML in JSON": (text) => ({ headers: JSON_TYPE, body: JSON.stringify({ a: xml(text) }) }),
+  "XML in JSON in XML": (text) => ({ headers: { "content-type": ["text/xml"] }, body: xml(JSON.stringify({ a: xml(text) })) }),
+  "XML that is declared as plain text": (text) => ({ headers: { "content-type": ["text/plain"] }, body: xml(text) }),
+  "XML that is declared as a form": (text) => ({ headers: { "content-type": ["application/x-www-form-urlencoded"] }, body: xml(text) }),
+  "an attribute in XML in an argument": (text) => ({ query: `f=${encodeURIComponent(`<r><id a="1" b="${escaped(text)}"/></r>`)}` }),
+  "a parameter of a segment": (text) => ({ path: `/find;page=2;q=${encodeURIComponent(text)}/x` }),
   "deflate without its head, in base64": (text) => ({
     query: `f=${encodeURIComponent(deflateRawSync(text.padEnd(80)).toString("base64"))}`,
   }),
@@ -83,6 +94,7 @@ for (const [name, of] of Object.entries(INSIDE))
   test(`an attack is found inside a value: ${name}`, () => {
     assert.ok(isBlocked(of(SHELL)), "a command");
     assert.ok(isBlocked(of(SQL)), "SQL");
+    assert.ok(isBlocked(of(COMMAND)), "the beginning of a value");
     assert.ok(!isBlocked(of("Conor O'Brien; see 1 or 2 of the rooms")), "an honest text");
   });
 
@@ -189,4 +201,13 @@ test("bytes without a type are not taken for a text", () => {
   const bytes = Array.from({ length: 4000 }, (_, i) => String.fromCharCode((i * 7919 + (i >> 3) * 31) % 256)).join("");
   assert.ok(!isBlocked({ headers: {}, body: `${bytes}' or 1=1-- \0\x01\x02` }));
   assert.ok(isBlocked({ headers: {}, body: SQL }));
+});
+
+test("texts of documents are values, except in HTML", () => {
+  const sent = (text: string): RequestChanges => ({ headers: JSON_TYPE, body: JSON.stringify({ text }) });
+  for (const tag of ["td", "code", "li", "h2", "p class='a'"]) {
+    const [name = ""] = tag.split(" ");
+    assert.ok(!isBlocked(sent(`<${tag}>${COMMAND}</${name}> is how they sign in`)), tag);
+  }
+  assert.ok(isBlocked(sent(`<user>${COMMAND}</user>`)));
 });

@@ -54,8 +54,10 @@ const CHAINS = /(?:constructor\.prototype|class\.module\.class)/i;
  */
 export function eachSegment(path: string, take: (segment: string) => void): void {
   for (const segment of path.split("/", SEGMENTS_MAX)) {
-    if (UNUSUAL_SEGMENT.test(segment) || SERIALISED.test(segment)) take(segment);
-    eachInner(decodePercent(segment), take);
+    for (const value of segment.includes(";") ? [segment, ...matrixValues(segment)] : [segment]) {
+      if (UNUSUAL_SEGMENT.test(value) || SERIALISED.test(value)) take(value);
+      eachInner(decodePercent(value), take);
+    }
   }
 }
 
@@ -63,4 +65,10 @@ export function eachSegment(path: string, take: (segment: string) => void): void
 const SERIALISED = /^(?:ro0a|aced|h4si|tzo|ytox|gas|ga[jn]|y29z|y3b|bah)[\w-]{8}/i;
 
 const SEGMENTS_MAX = 64;
+/** The values of a segment's parameters (RFC 3986 §3.3). */
+const matrixValues = (segment: string): readonly string[] =>
+  segment
+    .split(";", SEGMENTS_MAX)
+    .slice(1)
+    .map((parameter) => parameter.slice(parameter.indexOf("=") + 1));
 const UNUSUAL_SEGMENT = /[^\w.~@:-]/;
