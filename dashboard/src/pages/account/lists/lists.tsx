@@ -83,6 +83,7 @@ function CreateList({ base, onClose }: { readonly base: string; readonly onClose
   return (
     <FormDialog
       title="Create a list"
+      size={560}
       onClose={onClose}
       submit="Create the list"
       onSubmit={submit}
@@ -100,7 +101,7 @@ function CreateList({ base, onClose }: { readonly base: string; readonly onClose
           required
           data-autofocus
         />
-        <Choice label="A list of" value={kind} options={options} onChange={setKind} />
+        <Choice label="A list of" description="All items are of this kind." value={kind} options={options} onChange={setKind} />
       </div>
       <TextInput label="Description" value={description} onChange={({ currentTarget }) => setDescription(currentTarget.value)} />
     </FormDialog>
