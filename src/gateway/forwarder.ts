@@ -238,6 +238,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     close: async () => {
       clearTimeout(warmUp);
       await Promise.all([cache.close(), estimates.close()]);
+      await log.settled();
       await spans.close(SPANS_CLOSE_MS);
       pools.destroy();
       timers.close();

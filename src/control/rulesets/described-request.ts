@@ -89,9 +89,16 @@ export function describeResponse(input: RuleTraceRequest["response"], status: nu
   };
 }
 
+/** The edge takes no head with more. */
+const FIELDS_MAX = 256;
+
 function fieldsOf(headers: RuleTraceRequest["headers"] = {}): Map<string, string[]> {
   const fields = new Map<string, string[]>();
-  for (const [name, value] of Object.entries(headers)) {
+  const given = Object.entries(headers);
+  const count = given.reduce((sum, [, value]) => sum + (typeof value === "string" ? 1 : value.length), 0);
+  if (count > FIELDS_MAX)
+    throw new PlatformError("invalid_input", { message: `"headers" must have at most ${FIELDS_MAX} fields.`, source: "/headers" });
+  for (const [name, value] of given) {
     const values = listAt(fields, name.toLowerCase());
     for (const one of typeof value === "string" ? [value] : value) values.push(one);
   }

@@ -78,6 +78,7 @@ storeTest("a trace shows the path of a request through every phase, account befo
     [{ url: "nonsense" }, "/url"],
     [{ url: "ftp://example.test/" }, "/url"],
     [{ url: "https://example.test/", ip: "nowhere" }, "/ip"],
+    [{ url: "https://example.test/", headers: { x: Array.from({ length: 257 }, () => "a") } }, "/headers"],
   ] as const)
     await assert.rejects(ruleTraces.trace(zone, input), (error) => error instanceof PlatformError && error.source === source);
 });

@@ -1,6 +1,7 @@
 import { begins, CHAT_LOG } from "#kernel/process/heartbeat.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { type GatewayLogEntry, type GatewayLogSink, type KeepRule, type StoredWatcher } from "#events/logs/entry.ts";
+import { createSlices, finish, type Work } from "#kernel/process/slices.ts";
 import { BODIES_BYTES_MAX } from "#events/logs/segment.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows/rows.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -75,6 +76,8 @@ export interface LogRecord {
 export interface GatewayLog {
   /** Begins the only row of an accepted request. Do not call it for refused requests (SPEC 1.1). */
   begin(facts: RequestFacts): LogRecord;
+  /** Resolves when the rows of all finished requests are written. */
+  settled(): Promise<void>;
 }
 
 export interface GatewayLogDeps {
@@ -92,12 +95,17 @@ export interface GatewayLogDeps {
 /** Bytes of answers that all requests together hold for their logs; above it, bodies are not logged. */
 const HELD_BYTES_MAX = 256 * 1024 * 1024;
 const CHUNKS_MAX = 64;
+/** Longer bodies are masked in slices, and their rows follow. */
+const AT_ONCE_BYTES_MAX = 128 * 1024;
 const USER_AGENT_CHARACTERS_MAX = 512;
 
 export function createGatewayLog(deps: GatewayLogDeps): GatewayLog {
   const tools = createTools(deps);
   const options = createLogOptions(deps.vendorPrefix);
-  return { begin: (facts) => new Recorder(facts, options(facts.headers, facts.gateway), tools) };
+  return {
+    begin: (facts) => new Recorder(facts, options(facts.headers, facts.gateway), tools),
+    settled: async () => void (await Promise.all(tools.pending)),
+  };
 }
 
 type Tools = ReturnType<typeof createTools>;
@@ -113,7 +121,15 @@ function createTools({ events, logs, mask = createSecretMask(), clock, metrics, 
       if (watcher !== undefined) atTickEnd({ onTickEnd: () => watcher.onKept() });
     },
   };
+  const slices = createSlices();
+  const pending = new Set<Promise<void>>();
   return {
+    pending,
+    later: (work: Work<GatewayLogEntry>, append: (entry: GatewayLogEntry) => void): void => {
+      const appended = slices.run(work).then(append);
+      pending.add(appended);
+      void appended.finally(() => pending.delete(appended));
+    },
     sink: logs ?? rowsOnly,
     spans,
     clock,
@@ -193,12 +209,17 @@ class Recorder implements LogRecord {
     requests[outcome.success ? "ok" : "failed"].value++;
     tokens.in.value += outcome.usage.tokensIn ?? 0;
     tokens.out.value += outcome.usage.tokensOut ?? 0;
-    sink.append(this.#entry(outcome), watcher);
-    held.value -= this.#heldBytes;
-    this.#chunks.clear();
+    const work = this.#entry(outcome);
+    const append = (entry: GatewayLogEntry): void => {
+      sink.append(entry, watcher);
+      held.value -= this.#heldBytes;
+      this.#chunks.clear();
+    };
+    if (this.#heldBytes + keptRequest(this.#facts.body).length <= AT_ONCE_BYTES_MAX) append(finish(work));
+    else this.#tools.later(work, append);
   }
 
-  #entry(outcome: RequestOutcome): GatewayLogEntry {
+  *#entry(outcome: RequestOutcome): Work<GatewayLogEntry> {
     const { gateway, headers, body } = this.#facts;
     const { collect, collectPayload, isExported, trace } = this.#options;
     begins(CHAT_LOG, gateway.gateway_id);
@@ -215,7 +236,7 @@ class Recorder implements LogRecord {
       from: collectPayload ? (parts[0] as Buffer).length + SEPARATOR.length : 0,
       isOtherStream: isOtherStream(outcome.contentType, answer[0]),
     };
-    const masked = this.#tools.mask.mask(parts, secrets, form);
+    const masked = yield* this.#tools.mask.mask(parts, secrets, form);
     const [request = null, , ...response] = masked.slice(0, bodies.length);
     const maskedTexts = masked.at(-1) as Buffer;
     const shown = maskedTexts === texts ? row : withTexts(row, maskedTexts);

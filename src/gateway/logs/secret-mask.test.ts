@@ -2,18 +2,19 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { assertGrowsLinearly } from "../../../test/support/growth.ts";
+import { finish } from "#kernel/process/slices.ts";
 import { createSecretMask, credentialsOf } from "./secret-mask.ts";
 
 const mask = createSecretMask();
 const masked = (text: string, secrets: readonly string[] = []): string =>
-  Buffer.concat([...mask.mask([Buffer.from(text)], secrets)]).toString();
+  Buffer.concat([...finish(mask.mask([Buffer.from(text)], secrets))]).toString();
 
 test("a body without secrets is returned unchanged", () => {
   const parts = [
     Buffer.from('{"model":"gpt-4o-mini","messages":[{"role":"user","content":"The key to token economy: max_tokens"}],'),
     Buffer.from('"max_tokens":10,"n":1}'),
   ];
-  assert.equal(mask.mask(parts, ["sk-else"]), parts);
+  assert.equal(finish(mask.mask(parts, ["sk-else"])), parts);
 });
 
 test("every kind of key known to the detectors is masked in place, also across chunk boundaries", () => {
@@ -21,7 +22,7 @@ test("every kind of key known to the detectors is masked in place, also across c
     for (const hit of detector.hits) {
       const body = JSON.stringify({ messages: [{ role: "user", content: `it is ${hit} as agreed` }] });
       const parts = [Buffer.from(body.slice(0, 60)), Buffer.from(body.slice(60))];
-      const result = mask.mask(parts, []);
+      const result = finish(mask.mask(parts, []));
       assert.deepEqual(
         result.map((part) => part.length),
         parts.map((part) => part.length),
@@ -89,7 +90,7 @@ for (const [name, event] of Object.entries(DIALECTS))
         return all;
       }, []);
       const stream = streamed(pieces, event);
-      const [masked = Buffer.alloc(0)] = createSecretMask().mask([stream], [secret]);
+      const [masked = Buffer.alloc(0)] = finish(createSecretMask().mask([stream], [secret]));
       assert.equal(masked.length, stream.length);
       const said = masked
         .toString()
@@ -114,7 +115,7 @@ test("chunks of several choices are masked separately", () => {
     { choices: [{ index: 1, delta: { content: "x" } }] },
   ]);
   const stream = Buffer.from(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""));
-  const [masked = stream] = createSecretMask().mask([stream], [secret]);
+  const [masked = stream] = finish(createSecretMask().mask([stream], [secret]));
   assert.equal(masked.toString(), stream.toString().replaceAll(/"index":0,"delta":\{"content":"."/g, '"index":0,"delta":{"content":"*"'));
 });
 
@@ -125,12 +126,12 @@ test("a secret in the metadata of all events is masked in each, and one in the t
   const event = (frame: string) => (content: string) => ({ id: frame, choices: [{ index: 0, delta: { content } }] });
   const mask = createSecretMask();
   const parts = [Buffer.from('{"stream":true}'), streamed(words, event("chatcmpl-1"))];
-  assert.ok(!Buffer.concat([...mask.mask(parts, [secret])]).includes(found.slice(4)));
+  assert.ok(!Buffer.concat([...finish(mask.mask(parts, [secret]))]).includes(found.slice(4)));
   const repeated = streamed(["so ", "it ", "is ", "said"], event(secret));
-  const [masked = repeated] = mask.mask([repeated], [secret]);
+  const [masked = repeated] = finish(mask.mask([repeated], [secret]));
   assert.equal(masked.toString(), repeated.toString().replaceAll(secret, "*".repeat(secret.length)));
   const plain = [streamed(["so ", "it ", "is ", "said"], event("chatcmpl-1"))];
-  assert.equal(mask.mask(plain, [secret]), plain);
+  assert.equal(finish(mask.mask(plain, [secret])), plain);
 });
 
 test("any number of backslashes before a quote is masked correctly, in linear time", () => {
@@ -142,4 +143,45 @@ test("any number of backslashes before a quote is masked correctly, in linear ti
       const text = `my secret ${piece.repeat(length / piece.length)}`;
       return () => assert.equal(masked(text).length, text.length);
     });
+});
+
+test("a long body is masked in steps of limited cost, and secrets across their ends too", () => {
+  const secret = "given-secret-0123456789";
+  const step = 64 * 1024;
+  const shapes: readonly ((value: string) => readonly [text: string, masked: string])[] = [
+    () => [secret, "*".repeat(secret.length)],
+    (value) => [`"password": "${value}"`, `"password": "${"*".repeat(value.length)}"`],
+    (value) => [`api-key: ${value}`, `api-key: ${"*".repeat(value.length)}`],
+  ];
+  for (const shape of shapes)
+    for (const value of ["abcdefghij", "v".repeat(100_000)])
+      for (const before of [step - 30, step - 12, step - 1, step, step + 1, 3 * step - 9]) {
+        const [text, expected] = shape(value);
+        const filler = (length: number): string => "word ".repeat(Math.ceil(length / 5)).slice(0, length);
+        const body = Buffer.from(`${filler(before)} ${text} ${filler(step)}`);
+        const work = mask.mask([body], [secret]);
+        let most = 0;
+        let steps = 0;
+        for (let piece = work.next(); ; piece = work.next()) {
+          if (piece.done === true) {
+            assert.equal(Buffer.concat([...piece.value]).toString(), `${filler(before)} ${expected} ${filler(step)}`);
+            break;
+          }
+          most = Math.max(most, piece.value);
+          steps += 1;
+        }
+        assert.ok(steps > 4 && most <= 6_000, `${steps} steps, the longest of ${most}`);
+      }
+});
+
+test("a value of megabytes is masked, whatever names it", () => {
+  const value = "v".repeat(10_000_000);
+  for (const [before, after] of [
+    ['"secret":"', '"'],
+    ["password=", "&"],
+    ["x-api-key: ", ";"],
+    ["bearer ", " "],
+    ["-----BEGIN PRIVATE KEY-----", "-----END"],
+  ] as const)
+    assert.ok(masked(before + value + after) === before + "*".repeat(value.length) + after, before);
 });

@@ -1,19 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Work } from "#kernel/process/slices.ts";
 import { isSecretName } from "#gateway/http/secret-header.ts";
 import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { createSensitiveNames } from "./sensitive-names.ts";
-import { spansInStream, textsOfStream } from "#gateway/streams/stream-texts.ts";
+import { readingTexts, spansInStream } from "#gateway/streams/stream-texts.ts";
 
 /** Masks secrets in logged data. */
 export interface SecretMask {
   /**
    * Returns the chunks with every secret replaced by asterisks, byte for byte; a chunk without secrets is returned
    * unchanged. Secrets are the given ones, findings of the detectors, and values of fields with secret names; in a
-   * response that is a stream of events or in another framing, also secrets that are split over several chunks.
+   * response that is a stream of events or in another framing, also secrets that are split over several chunks. In steps:
+   * ten megabytes of the worst text take more than a second.
    */
-  mask(parts: readonly Buffer[], secrets: readonly string[], answer?: AnswerForm): readonly Buffer[];
+  mask(parts: readonly Buffer[], secrets: readonly string[], answer?: AnswerForm): Work<readonly Buffer[]>;
 }
 
 export interface AnswerForm {
@@ -24,41 +26,58 @@ export interface AnswerForm {
 
 const WHOLE: AnswerForm = { from: 0, isOtherStream: false };
 const ASTERISK = 0x2a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 /** Marks bodies that are streams of events. */
 const EVENT = Buffer.from("\ndata:");
 /** Shorter values could be ordinary words. */
 const SECRET_CHARACTERS_MIN = 6;
 const SECRETS_MAX = 64;
+/** Bytes that one step looks at, and their measured cost: the worst text for the detectors, a given secret, and a pattern. */
+const PART_BYTES = 64 * 1024;
+const SCAN_UNITS = 1 / 40;
+const SECRET_UNITS = 1 / 400;
+const NAMED_UNITS = 1 / 13;
+const AHEAD_BYTES = 16 * 1024;
+const SPANS_AT_ONCE = 8192;
 
 export function createSecretMask(): SecretMask {
   const detectors = compileDetectors(DETECTORS.filter((detector) => detector.category === "secrets"));
   const buffer = scanBuffer();
   const hasWord = createSensitiveNames();
-  const find = (bytes: Buffer, secrets: readonly string[], onHit: OnHit): void => {
-    const scanner = new BodyScanner(detectors, { buffer, candidatesMax: Infinity, onHit });
-    scanner.push(bytes);
+  function* find(bytes: Buffer, secrets: readonly string[], onHit: OnHit): Work<void> {
+    // Another scan may use the shared buffer before the next step.
+    const scanner = new BodyScanner(detectors, {
+      buffer: bytes.length > PART_BYTES ? scanBuffer() : buffer,
+      candidatesMax: Infinity,
+      onHit,
+    });
+    for (let at = 0; at < bytes.length; at += PART_BYTES) {
+      scanner.push(bytes.subarray(at, at + PART_BYTES));
+      if (bytes.length > PART_BYTES) yield PART_BYTES * SCAN_UNITS;
+    }
     scanner.end();
-    for (const secret of secrets) findSecret(bytes, secret, onHit);
-    if (hasWord(bytes)) findNamed(bytes, onHit);
-  };
-  const holdsAny = (bytes: Buffer, secrets: readonly string[]): boolean => {
+    for (const secret of secrets) yield* findSecret(bytes, secret, onHit);
+    if (hasWord(bytes)) yield* findNamed(bytes, onHit);
+  }
+  function* holdsAny(bytes: Buffer, secrets: readonly string[]): Work<boolean> {
     let isHit = false;
-    find(bytes, secrets, () => (isHit = true));
+    yield* find(bytes, secrets, () => (isHit = true));
     return isHit;
-  };
+  }
   return {
-    mask: (parts, secrets, { from, isOtherStream } = WHOLE) => {
+    *mask(parts, secrets, { from, isOtherStream } = WHOLE) {
       const whole = parts.length === 1 ? (parts[0] as Buffer) : inOne(parts);
       const isEvents = whole.includes(EVENT);
-      const texts = isEvents || isOtherStream ? textsOfStream(whole, { from, isEvents: !isOtherStream }) : undefined;
+      const texts = isEvents || isOtherStream ? yield* readingTexts(whole, { from, isEvents: !isOtherStream }) : undefined;
       // Events repeat most of their bytes, so their texts are searched first, and all bytes only if one has a secret.
-      if (texts !== undefined && !holdsAny(texts.said, secrets)) return parts;
+      if (texts !== undefined && !(yield* holdsAny(texts.said, secrets))) return parts;
       const spans: number[] = [];
       const onHit = (from: number, to: number): void => void spans.push(from, to);
-      find(whole, secrets, onHit);
+      yield* find(whole, secrets, onHit);
       // A secret may be split over several chunks.
-      for (const joined of texts?.joined() ?? []) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
-      return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
+      for (const joined of texts?.joined() ?? []) yield* find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
+      return spans.length === 0 ? parts : cutLike(yield* masked(whole, spans), parts);
     },
   };
 }
@@ -76,10 +95,13 @@ function inOne(parts: readonly Buffer[]): Buffer {
   return room.subarray(0, length);
 }
 
-function masked(whole: Buffer, spans: readonly number[]): Buffer {
+function* masked(whole: Buffer, spans: readonly number[]): Work<Buffer> {
   // The given bytes may still be sent to a client.
   const copy = Buffer.from(whole);
-  for (let i = 0; i < spans.length; i += 2) copy.fill(ASTERISK, spans[i], spans[i + 1]);
+  for (let i = 0; i < spans.length; i += 2) {
+    copy.fill(ASTERISK, spans[i], spans[i + 1]);
+    if (i % SPANS_AT_ONCE === 0) yield SPANS_AT_ONCE / 10;
+  }
   return copy;
 }
 
@@ -91,32 +113,97 @@ function cutLike(whole: Buffer, parts: readonly Buffer[]): readonly Buffer[] {
 type OnHit = (from: number, to: number) => void;
 
 /** Finds given secrets anywhere in an answer, also as JSON and queries write them. */
-function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
-  for (let at = whole.indexOf(secret); at >= 0; at = whole.indexOf(secret, at + secret.length)) onHit(at, at + Buffer.byteLength(secret));
+function* findSecret(whole: Buffer, secret: string, onHit: OnHit): Work<void> {
+  const bytes = Buffer.from(secret);
+  for (let next = 0; next < whole.length;) {
+    const end = next + PART_BYTES;
+    const part = whole.subarray(next, end + bytes.length - 1);
+    let to = 0;
+    for (let at = part.indexOf(bytes); at >= 0; at = part.indexOf(bytes, to)) {
+      to = at + bytes.length;
+      onHit(next + at, next + to);
+    }
+    next = Math.max(end, next + to);
+    if (next < whole.length) yield PART_BYTES * SECRET_UNITS;
+  }
 }
 
 const NAMES =
   "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
-const NAMED: readonly RegExp[] = [
+/**
+ * Its groups are the text before a value, and the beginning of the value. The rest is not part of the pattern: V8 keeps each character of
+ * a repetition on a stack, which a value of megabytes overflows.
+ */
+interface Named {
+  readonly pattern: RegExp;
+  /** Where a value that goes on at `at` ends, in a text of these bytes. */
+  endOf(text: string, at: number, bytes: Buffer): number;
+}
+const NAMED: readonly Named[] = [
   // A member of JSON, also inside a JSON string, whose quotes have backslashes before them; it takes all of them, so that
   // no run is tried twice.
   // linear: pumped
-  new RegExp(String.raw`((?<!\\)\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
+  { pattern: new RegExp(String.raw`((?<!\\)\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")`, "gi"), endOf: stringEnd },
   // A query, a form, or an assignment as in configuration files and code.
-  new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6,})`, "gi"),
-  // linear: pumped
-  new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6,})`, "gi"),
-  /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^-]{16,})/g,
-  /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12,})/gi,
+  {
+    pattern: new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6})`, "gi"),
+    endOf: runOf(/[^\s"'\\&,;]{0,4096}/y),
+  },
+  {
+    // linear: pumped
+    pattern: new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6})`, "gi"),
+    endOf: runOf(/[^\s"'\\,;]{0,4096}/y),
+  },
+  { pattern: /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^-]{16})/g, endOf: runOf(/[^-]{0,4096}/y) },
+  { pattern: /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12})/gi, endOf: runOf(/[A-Za-z0-9._~+/=-]{0,4096}/y) },
 ];
 
-function findNamed(whole: Buffer, onHit: OnHit): void {
-  const text = whole.toString("latin1");
-  for (const pattern of NAMED)
-    for (const { index, 1: before = "", 2: value = "" } of text.matchAll(pattern)) {
-      const from = index + before.length;
-      onHit(from, from + value.length);
+/** Looks for the end of a run in short pieces. */
+function runOf(piece: RegExp): Named["endOf"] {
+  return (text, at) => {
+    for (let end = at; ; end = piece.lastIndex) {
+      piece.lastIndex = end;
+      if (!piece.test(text) || piece.lastIndex === end) return end;
     }
+  };
+}
+
+function* findNamed(bytes: Buffer, onHit: OnHit): Work<void> {
+  const text = bytes.toString("latin1");
+  for (const named of NAMED)
+    for (let next = 0; next < text.length;) {
+      next = findNamedFrom(text, bytes, next, named, onHit);
+      if (next < text.length) yield PART_BYTES * NAMED_UNITS;
+    }
+}
+
+/** The end of a JSON string's text: before its quote and the backslashes in front of that. */
+function stringEnd(_text: string, start: number, bytes: Buffer): number {
+  let end = start;
+  for (let at = start; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] !== BACKSLASH) end = at + 1;
+  return end;
+}
+
+/**
+ * Finds what begins in the next part, and returns where the part after it begins. A name is found if it ends `AHEAD_BYTES` behind the part,
+ * and its value wherever that ends.
+ */
+function findNamedFrom(text: string, bytes: Buffer, start: number, { pattern, endOf }: Named, onHit: OnHit): number {
+  // A pattern looks at the character before a match.
+  const base = Math.max(0, start - 1);
+  const end = start + PART_BYTES;
+  const part = text.slice(base, end + AHEAD_BYTES);
+  let next = start;
+  while (next < end) {
+    pattern.lastIndex = next - base;
+    const match = pattern.exec(part);
+    if (match === null || base + match.index >= end) return end;
+    const { index, 1: before = "", 2: value = "" } = match;
+    const from = base + index + before.length;
+    next = endOf(text, from + value.length, bytes);
+    if (next > from) onHit(from, next);
+  }
+  return next;
 }
 
 /** Credentials in the request's fields, in the fields sent to the provider (names and values alternate) and in the query. */

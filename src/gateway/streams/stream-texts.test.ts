@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { spansInStream, textsOfStream } from "./stream-texts.ts";
+import { finish } from "#kernel/process/slices.ts";
+import { readingTexts, spansInStream } from "./stream-texts.ts";
 
 const chunk = (content: string, index = 0): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", choices: [{ index, delta: { content }, finish_reason: null }] })}`;
 
 /** Text of the first choice, with its JSON escapes. */
-const said = (stream: string): string => textsOfStream(Buffer.from(stream)).joined()[0]?.bytes.toString() ?? "";
+const said = (stream: string): string =>
+  finish(readingTexts(Buffer.from(stream)))
+    .joined()[0]
+    ?.bytes.toString() ?? "";
 
 test("the text of a choice is joined for any line ends and any lines between events", () => {
   const words = ["the ", "sea", " \\ and", ' "quoted" ', "\n", "é", "漢字", "🌊", "", " end"];
@@ -26,7 +30,7 @@ test("the text of a choice is joined for any line ends and any lines between eve
 test("unfinished lines, huge ones and ones split within a character are handled", () => {
   const huge = "x".repeat(300_000);
   const stream = Buffer.from([chunk("a "), chunk("b "), chunk(huge), chunk("c "), chunk("🌊")].join("\n\n"));
-  const { joined, said: all } = textsOfStream(stream.subarray(0, stream.length - 40));
+  const { joined, said: all } = finish(readingTexts(stream.subarray(0, stream.length - 40)));
   assert.ok(String(joined()[0]?.bytes) === `a b ${huge}c `);
   assert.ok(all.includes(huge));
   assert.equal(said("data:"), "");
@@ -47,7 +51,7 @@ test("all text of a stream is read, and each position has the joined text", () =
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.boolean(), (lines, isWhole) => {
       const stream = Buffer.from(lines.join("\n") + (isWhole ? "\n" : ""));
-      const texts = textsOfStream(stream);
+      const texts = finish(readingTexts(stream));
       const joined = texts.joined();
       const rest = String(texts.said);
       // Each line is in the output unchanged, or its text is, in quotes.

@@ -1,3 +1,5 @@
+import type { Work } from "#kernel/process/slices.ts";
+
 /** A text that a stream sends in chunks, with the position of each byte in the stream. */
 export interface JoinedText {
   readonly bytes: Buffer;
@@ -44,6 +46,9 @@ const BRACKET = 0x5b;
 /** `data:`: its first four bytes as a number. */
 const DATA = 0x61746164;
 const COLON = 0x3a;
+/** Bytes that one step reads, and their measured cost. */
+const STEP_BYTES = 64 * 1024;
+const TEXT_UNITS = 1 / 40;
 /** Large enough for most streams. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -59,13 +64,19 @@ export interface StreamForm {
 
 const ONLY_EVENTS: StreamForm = { from: 0, isEvents: true };
 
-export function textsOfStream(stream: Buffer, { from: streamFrom, isEvents }: StreamForm = ONLY_EVENTS): StreamTexts {
+/** Of a long stream in steps of some lines each. */
+export function* readingTexts(stream: Buffer, { from: streamFrom, isEvents }: StreamForm = ONLY_EVENTS): Work<StreamTexts> {
   const bytesMax = stream.length * 2 + CHANNELS_MAX;
   const said = bytesMax <= scratch.length ? scratch : Buffer.allocUnsafe(bytesMax);
+  let nextYield = scratch.length;
   const channels = new Channels(stream, isEvents);
   let length = 0;
   let from = 0;
   for (let at = 0; at < stream.length;) {
+    if (at >= nextYield) {
+      yield (at - nextYield + STEP_BYTES) * TEXT_UNITS;
+      nextYield = at + STEP_BYTES;
+    }
     if (stream[at] === LF) {
       at++;
       continue;
@@ -144,6 +155,8 @@ class Channels {
   constructor(stream: Buffer, isEvents: boolean) {
     this.#stream = stream;
     this.#isEvents = isEvents;
+    // Streams that fit into it are read in one step.
+    if (stream.length > scratch.length) this.#pieces = new Int32Array(fewPieces.length);
     this.#words = new DataView(stream.buffer, stream.byteOffset, stream.length);
   }
 
