@@ -147,15 +147,25 @@ const NAMED: readonly Named[] = [
   // A query, a form, or an assignment as in configuration files and code.
   {
     pattern: new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6})`, "gi"),
+    // linear: at most 4096 bytes (a sticky piece of a run)
     endOf: runOf(/[^\s"'\\&,;]{0,4096}/y),
   },
   {
     // linear: pumped
     pattern: new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6})`, "gi"),
+    // linear: at most 4096 bytes (a sticky piece of a run)
     endOf: runOf(/[^\s"'\\,;]{0,4096}/y),
   },
-  { pattern: /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^-]{16})/g, endOf: runOf(/[^-]{0,4096}/y) },
-  { pattern: /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12})/gi, endOf: runOf(/[A-Za-z0-9._~+/=-]{0,4096}/y) },
+  {
+    pattern: /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^-]{16})/g,
+    // linear: at most 4096 bytes (a sticky piece of a run)
+    endOf: runOf(/[^-]{0,4096}/y),
+  },
+  {
+    pattern: /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12})/gi,
+    // linear: at most 4096 bytes (a sticky piece of a run)
+    endOf: runOf(/[A-Za-z0-9._~+/=-]{0,4096}/y),
+  },
 ];
 
 /** Looks for the end of a run in short pieces. */
