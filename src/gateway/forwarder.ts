@@ -237,8 +237,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     ready: () => cache.ready(),
     close: async () => {
       clearTimeout(warmUp);
-      await Promise.all([cache.close(), estimates.close()]);
-      await log.settled();
+      await Promise.all([cache.close(), estimates.close(), log.settled()]);
       await spans.close(SPANS_CLOSE_MS);
       pools.destroy();
       timers.close();
