@@ -8,7 +8,15 @@ const TEST_TIMEOUT_MS = 600_000;
 
 /** The longest files, longest first (`npm test` prints the slowest): they start first, so that no core is idle at the end. */
 const LONGEST: readonly string[] = [
-  ...["e2e/dashboard-lively", "spec/routes", "e2e/debian-package", "e2e/dashboard", "e2e/dashboard-states", "e2e/fleet-rollout"],
+  ...[
+    "e2e/dashboard-sweep",
+    "e2e/dashboard-lively",
+    "spec/routes",
+    "e2e/debian-package",
+    "e2e/dashboard",
+    "e2e/dashboard-states",
+    "e2e/fleet-rollout",
+  ],
   ...["e2e/dashboard-tunnels", "spec/rehearsals", "faults/fleet-chaos", "spec/tenant-references", "e2e/planted-values"],
   ...["e2e/alerts-of-nodes", "guides/guides", "e2e/dashboard-nodes", "faults/killed-transfers", "e2e/dashboard-operations"],
   ...["e2e/fleet-addresses", "faults/late-database"],
