@@ -79,3 +79,27 @@ test("a compressed request that is damaged is refused, and so is one that grows 
   }
   assert.equal(seen.length, 0);
 });
+
+test("compressed requests of a client have together the memory of one that sends plain ones", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const limits = { requestWholeBytesMax: 4_000_000, requestMemoryBytesMax: 8_000_000 };
+  const { base, metric } = await gatewayFront(t, { providers: { openai: provider.url }, ops: [gatewayOp("gw")], limits });
+  const bomb = gzipSync(JSON.stringify({ ...TEST_CHAT, user: " ".repeat(3_000_000) }));
+  assert.ok(bomb.length < 8000);
+  const send = async (): Promise<number> => {
+    const headers = { "content-type": "application/json", authorization: "Bearer k", "content-encoding": "gzip" };
+    return (await fetch(`${base}/gw/openai/chat/completions`, { method: "POST", headers, body: bomb })).status;
+  };
+  const before = process.memoryUsage().arrayBuffers;
+  let most = before;
+  const look = (): void => void (most = Math.max(most, process.memoryUsage().arrayBuffers));
+  const looking = setInterval(look, 1);
+  const statuses = await Promise.all(Array.from({ length: 80 }, send));
+  clearInterval(looking);
+  assert.ok(statuses.includes(503), "some find no room");
+  assert.ok(statuses.every((status) => status === 200 || status === 503));
+  const grown = most - before;
+  assert.ok(grown < 80_000_000, `80 requests of 3 MB made the process grow by ${Math.round(grown / 1e6)} MB`);
+  assert.equal(await send(), 200);
+  assert.equal(metric("selvedge_gateway_buffered_request_bytes"), 0);
+});

@@ -1,5 +1,7 @@
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
+import type { MemoryShare } from "#kernel/fair-memory.ts";
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { hasZlibHeader, type Packing, packingsOf } from "#gateway/http/codings.ts";
 import type { Refusal } from "#gateway/http/errors.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
@@ -36,13 +38,28 @@ async function unpacked(
   const packings = packingsOf(field);
   if (packings === undefined) return mustRead ? UNREADABLE : { req, body };
   const { "content-encoding": _field, ...headers } = req.headers;
+  let { bytes } = body;
+  for (const packing of packings) {
+    const plain = bytes.length === 0 ? bytes : await decompressed(OPENERS[packing](bytes[0]!), bytes, bytesMax, body.memory);
+    if ("name" in plain) return plain;
+    bytes = plain;
+  }
+  return { req: { ...req, headers }, body: { ...body, bytes } };
+}
+
+/** Its memory is taken as it grows: many small bodies that all become long would else have no bound together. */
+async function decompressed(decoder: Transform, packed: Buffer, bytesMax: number, memory?: MemoryShare): Promise<Buffer | Refusal> {
+  const gathered = new GatheredBytes();
+  decoder.end(packed);
   try {
-    let { bytes } = body;
-    for (const packing of packings) if (bytes.length > 0) bytes = await DECODERS[packing](bytes, { maxOutputLength: bytesMax });
-    if (body.memory?.take(bytes.length) === false) return { name: "aig_overloaded" };
-    return { req: { ...req, headers }, body: { ...body, bytes } };
-  } catch (error) {
-    return error instanceof RangeError ? { name: "aig_body_too_large" } : UNREADABLE;
+    for await (const piece of decoder as AsyncIterable<Buffer>) {
+      gathered.push(piece);
+      if (gathered.length > bytesMax) return { name: "aig_body_too_large" };
+      if (memory?.take(piece.length) === false) return { name: "aig_overloaded" };
+    }
+    return gathered.take();
+  } catch {
+    return UNREADABLE;
   }
 }
 
@@ -51,12 +68,11 @@ const UNREADABLE: Refusal = {
   message: "The body is not in a coding that the gateway reads (gzip, deflate, br, zstd).",
 };
 
-type Decode = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
-
-const [inflated, inflatedRaw] = [promisify<Buffer, object, Buffer>(inflate), promisify<Buffer, object, Buffer>(inflateRaw)];
-const DECODERS: Readonly<Record<Packing, Decode>> = {
-  gzip: promisify<Buffer, object, Buffer>(gunzip),
-  deflate: (bytes, options) => (hasZlibHeader(bytes[0] ?? 0) ? inflated : inflatedRaw)(bytes, options),
-  br: promisify<Buffer, object, Buffer>(brotliDecompress),
-  zstd: promisify<Buffer, object, Buffer>(zstdDecompress),
+const OPTIONS = { chunkSize: 65_536 };
+/** By the first byte of the body. */
+const OPENERS: Readonly<Record<Packing, (first: number) => Transform>> = {
+  gzip: () => createGunzip(OPTIONS),
+  deflate: (first) => (hasZlibHeader(first) ? createInflate(OPTIONS) : createInflateRaw(OPTIONS)),
+  br: () => createBrotliDecompress(OPTIONS),
+  zstd: () => createZstdDecompress(OPTIONS),
 };
