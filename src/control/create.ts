@@ -124,7 +124,8 @@ export function createControl(deps: ControlDeps): Control {
   const analytics = createAnalytics({ access, store, reads: eventReads, longReads: createLongReads(READS_OF_EVENTS) });
   const slices = createSlices();
   const isTrustedAccount = (accountId: string): Promise<boolean> => policy.isTrusted(store.read, accountId);
-  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices, isTrustedAccount });
+  const { hasPlaces = true } = deps;
+  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices, isTrustedAccount, hasPlaces });
   const ordering = deps.ordering ?? LOCAL_ORDERING;
   const hostnames = createCustomHostnameControl({
     ...deps,
@@ -199,10 +200,10 @@ export function createControl(deps: ControlDeps): Control {
     rulesets,
     wafMigration: createWafMigration({ store, clock, rulesets }),
     previousWaf: createPreviousWaf({ store, clock }),
-    firewallTools: createFirewallTools({ store, clock, hasPlaces: deps.hasPlaces ?? true }),
+    firewallTools: createFirewallTools({ store, clock, hasPlaces }),
     ruleLists: createRuleLists({ store, clock, removals, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
-    ruleTraces: createRuleTraces({ store, clock, slices }),
+    ruleTraces: createRuleTraces({ store, clock, slices, hasPlaces }),
     recentMatches: createRecentMatches({ store, clock, reads: eventReads, slices }),
     eventExceptions: createEventExceptions({ store, reads: eventReads }),
     ruleExpressions: createRuleExpressions({ store }),

@@ -160,6 +160,9 @@ describe("operations in the dashboard", { skip: chrome === undefined && "chromiu
     await form.getByRole("button", { name: "Cancel" }).click();
     const rule = (description: string) => ({ description, expression: `http.host eq "${description.toLowerCase()}.test"`, action: "log" });
     const path = `/zones/${zoneId}/rulesets/phases/http_request_firewall_custom/entrypoint`;
+    await call("PUT", path, { rules: [{ ...rule("Abroad"), expression: 'ip.src.country eq "DE"' }] });
+    await open(`/zones/${ZONE}/security/rules`);
+    await page.getByText("“Abroad”: ip.src.country is unknown for everybody, because this server has no GeoIP database").waitFor();
     await call("PUT", path, { rules: ["First", "Second", "Third"].map(rule) });
     await open(`/zones/${ZONE}/security/rules`);
     const rows = page.locator("ol > li");

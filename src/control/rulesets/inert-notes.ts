@@ -5,6 +5,7 @@ import type { OwnPattern } from "#rules/parameters/rule-context.ts";
 import { urlNormalizationOf } from "#control/open-zone/url-paths.ts";
 import { abnormalLiterals } from "#rules/expression/check/abnormal-literals.ts";
 import type { UrlNormalization } from "#rules/expression/request/normalize-path.ts";
+import { placesNamed } from "#rules/expression/expression.ts";
 import { writeString } from "#rules/expression/syntax/strings.ts";
 import { inertParts } from "#rules/inert.ts";
 import type { Unit } from "#store/database/store.ts";
@@ -15,18 +16,30 @@ import { RULES_AT_ONCE, type StoredRule } from "./rules.ts";
 interface NotesContext {
   readonly patterns?: readonly OwnPattern[] | undefined;
   readonly normalization: UrlNormalization | null;
+  /** Whether the edge can know where visitors are. */
+  readonly hasPlaces: boolean;
 }
 
 /** Sentences about parts of the rules that have no effect. */
-export async function inertNotes(rules: readonly StoredRule[], { patterns = [], normalization }: NotesContext): Promise<readonly string[]> {
+export async function inertNotes(
+  rules: readonly StoredRule[],
+  { patterns = [], normalization, hasPlaces }: NotesContext,
+): Promise<readonly string[]> {
   const isOwn = (name: string): boolean => name === OWN_CATEGORY || patterns.some(({ id, tags }) => id === name || tags.includes(name));
   const notes = await mapInTicks(rules, RULES_AT_ONCE, (rule) =>
-    [...inertParts(rule, isOwn), ...(normalization === null ? [] : pathParts(rule, normalization))].map(
-      (part) => `Rule ${rule.id}: ${part}.`,
-    ),
+    [
+      ...inertParts(rule, isOwn),
+      ...(normalization === null ? [] : pathParts(rule, normalization)),
+      ...(hasPlaces ? [] : placeParts(rule)),
+    ].map((part) => `Rule ${rule.id}: ${part}.`),
   );
   return notes.flat();
 }
+
+const placeParts = ({ expression }: StoredRule): readonly string[] =>
+  placesNamed(expression).map(
+    (field) => `${field} is unknown for everybody, because this server has no GeoIP database (edge.geoip_databases)`,
+  );
 
 /** Literals that no path has in the form in which rules see it. */
 const pathParts = ({ expression }: StoredRule, normalization: UrlNormalization): readonly string[] =>

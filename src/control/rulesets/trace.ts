@@ -43,12 +43,14 @@ export interface RuleTracesDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly slices: Slices;
+  /** Whether the edge can know where visitors are; default: it can. */
+  readonly hasPlaces?: boolean;
 }
 
 /** Statuses of the edge's own responses for actions that end a request phase. */
 const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500, exhausted: 503 };
 
-export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): RuleTraces {
+export function createRuleTraces({ store, clock, slices, hasPlaces = true }: RuleTracesDeps): RuleTraces {
   const compiledRows = createCompiledRows(slices);
   return {
     notes: async (scope, rulesetId) => {
@@ -58,7 +60,7 @@ export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): Rule
       const lists = await namedLists(store.read, scope.account_id, [row.rules]);
       const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
       const leftOut = problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
-      const around = { patterns: await ownPatterns(store.read, scope), normalization: await normalizationIn(store.read, scope) };
+      const around = { patterns: await ownPatterns(store.read, scope), normalization: await normalizationIn(store.read, scope), hasPlaces };
       return [...leftOut, ...(await inertNotes(JSON.parse(row.rules) as StoredRule[], around))];
     },
     trace: async (scope, input) => {

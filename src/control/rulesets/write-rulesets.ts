@@ -28,6 +28,8 @@ export interface RulesetsDeps {
   isTrustedAccount?(accountId: string): Promise<boolean>;
   /** Runs the checks of rules in slices. */
   readonly slices: Slices;
+  /** Whether the edge can know where visitors are; default: it can. */
+  readonly hasPlaces?: boolean;
 }
 
 export type ChangeRules = (rules: readonly StoredRule[], build: RuleBuild) => StoredRule[];
@@ -40,7 +42,8 @@ export function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   const buildOf = async (unit: Unit, scope: RulesetScope, kind: string, phase: string) => {
     const around = await ruleContextOf(unit.db, scope, kind);
     const build: RuleBuild = { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
-    return { ...build, patterns: around.patterns, normalization: await normalizationIn(unit.db, scope) };
+    const normalization = await normalizationIn(unit.db, scope);
+    return { ...build, patterns: around.patterns, normalization, hasPlaces: deps.hasPlaces ?? true };
   };
   const rulesFrom = async (
     body: RulesetUpdate,

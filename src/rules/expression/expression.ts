@@ -59,6 +59,18 @@ export function listsNamed(text: string): readonly string[] {
   }
 }
 
+/** Names of the fields of a client's place and network that an expression reads; empty if it cannot be read. */
+export function placesNamed(text: string): readonly string[] {
+  if (!PLACE.test(text)) return [];
+  try {
+    return [...new Set(lex(text).flatMap((token) => (token.kind === "name" && PLACE.test(token.text) ? [token.text] : [])))];
+  } catch {
+    return [];
+  }
+}
+
+const PLACE = /\bip\.(?:src|geoip)\.[a-z]/;
+
 const textOf = (token: Token | undefined): string => (token?.kind === "symbol" ? token.text : "");
 
 /** The types that may replace a text in rules of a phase: a header's value may be an address. */

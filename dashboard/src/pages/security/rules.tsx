@@ -62,6 +62,15 @@ function Rules({ zone }: { readonly zone: Zone }) {
           </Notice>
         </div>
       )}
+      {ruleset && ruleset.notes.length > 0 && (
+        <div className={tools["inset"]}>
+          <Notice tone="warn">
+            {ruleset.notes.map((note) => (
+              <p key={note}>{named(note, rules)}</p>
+            ))}
+          </Notice>
+        </div>
+      )}
       <Card>
         {read.error ? (
           <Failed error={read.error} onAgain={() => void read.refetch()} />
@@ -114,3 +123,10 @@ function Rules({ zone }: { readonly zone: Zone }) {
     </>
   );
 }
+
+/** With the descriptions of rules in place of their identifiers. */
+const named = (note: string, rules: readonly Rule[]): string =>
+  note.replace(/^Rule ([0-9a-f]{32})\b/, (whole, id: string) => {
+    const description = rules.find((rule) => rule.id === id)?.description;
+    return description ? `“${description}”` : whole;
+  });

@@ -1,1 +1,0 @@
-import{r as e,t}from"./client-keg3aGKa.js";import{g as n}from"./index-BV5nDhV3.js";function r(r,i){let a=`/zones/${r}/rulesets/phases/${i??``}/entrypoint`;return n({queryKey:[`get`,a,`or null`],enabled:i!==void 0,queryFn:async({signal:n})=>{try{return(await e(`GET`,a,void 0,{signal:n})).result}catch(e){if(e instanceof t&&e.status===404)return null;throw e}}})}export{r as t};

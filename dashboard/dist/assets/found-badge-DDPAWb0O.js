@@ -1,1 +1,0 @@
-import{w as e}from"./index-BV5nDhV3.js";import{n as t}from"./found-words-B_mHJ-8p.js";import{x as n}from"./framework-e3L8uo9G.js";var r=n();function i({log:n}){let i=t(n);return i&&(0,r.jsx)(e,{tone:i===`blocked`?`bad`:`warn`,children:i})}export{i as t};
