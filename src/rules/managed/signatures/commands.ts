@@ -207,6 +207,15 @@ const ROWS: readonly SignatureRow[] = [
     paranoia: 2,
   },
   {
+    slug: "rce-spelled",
+    title: "Command injection: a command that is spelled in escapes or wildcards",
+    pattern: String.raw`(?:\$\(|${"`"}) ?(?:printf|echo(?: -[en]{1,2})?) ["']?(?:\\{1,2}x?[0-9a-f]{2,3}){2}|(?:^|[ ;|&(=])/(?:\?{2,3}|[a-z]{1,2}\?{1,2}|b\?n|\?{1,2}n|\?in|u\?r|\?{1,2}r|\?sr)/(?:[a-z]{0,3}\?[a-z?]{0,5}[a-z]|\?{2,6}) [-/~]`,
+    needs: ["printf", "echo", "?/", "?n/", "?in/", "?r/", "?sr/"],
+    reading: "plain",
+    hits: ["$(printf '\\151\\144')", "x; /???/??t /???/p??s??", "/b?n/c?t /etc/issue", "`echo -e '\\151\\144'`"],
+    misses: ["$(printf '%s' x)", "is it /us?/them? - or not", "GET /a?/b", "what is /?/? -a"],
+  },
+  {
     slug: "rce-words",
     title: "Command names with options",
     pattern: String.raw`(?:^|[ ;|&/(])(?:whoami|id$|uname -|netstat -|ifconfig|ipconfig|nslookup |traceroute |chmod [0-7+]|rm -[rf]|cat /|ls -|ps -?(?:ef|aux)|echo \$|nc -|kill -9|cmd(?:\.exe)? /[ck]|net (?:user|localgroup|view)\b|type c:)`,

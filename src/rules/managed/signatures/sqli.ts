@@ -71,6 +71,15 @@ const ROWS: readonly SignatureRow[] = [
     misses: ["student union select committee members", "the European Union: select a country", "trade union, selection of members"],
   },
   {
+    slug: "sqli-split-words",
+    title: "SQL injection: a word with a comment inside",
+    pattern: String.raw`u/\*[^*/]{0,9}\*/nion|un/\*[^*/]{0,9}\*/ion|uni/\*[^*/]{0,9}\*/on|unio/\*[^*/]{0,9}\*/n|s/\*[^*/]{0,9}\*/elect|se/\*[^*/]{0,9}\*/lect|sel/\*[^*/]{0,9}\*/ect|sele/\*[^*/]{0,9}\*/ct|selec/\*[^*/]{0,9}\*/t`,
+    needs: ["nion", "ion", "on", "elect", "lect", "ect", "*/n", "*/ct", "*/t"],
+    reading: "plain",
+    hits: ["-1' un/**/ion se/**/lect 1,2", "1 UNI/*x*/ON sel/*y*/ect 1"],
+    misses: ["src/**/union.ts", "un/*/ion", "selected /* a */ items"],
+  },
+  {
     slug: "sqli-tautology",
     title: "SQL injection: a condition that always holds",
     pattern: String.raw`['"${"`"}][ )]{0,4}(?:or|and|xor|\|\||&&)[ (]{0,4}(?:not )?(?:['"${"`"}][0-9a-z_@ ]{0,12}['"${"`"}]|[0-9a-z_@.]{1,12}) ?(?:=|<>|!=|<|>|like\b) ?['"${"`"}(0-9a-z_@%]`,
