@@ -97,7 +97,7 @@ export function createControl(deps: ControlDeps): Control {
   const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
   const recordPolicy = { ...origins, names: "letter_first" as const, txtContent: "quoted" as const, ...deps.records };
   const view = createRecordView({ origins, vendorPrefix });
-  const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most } = deps;
+  const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most, hasPlaces = true } = deps;
   const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
   const large = createLargeChanges({ store, clock });
   const removals = createRemovals({ store });
@@ -124,7 +124,6 @@ export function createControl(deps: ControlDeps): Control {
   const analytics = createAnalytics({ access, store, reads: eventReads, longReads: createLongReads(READS_OF_EVENTS) });
   const slices = createSlices();
   const isTrustedAccount = (accountId: string): Promise<boolean> => policy.isTrusted(store.read, accountId);
-  const { hasPlaces = true } = deps;
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices, isTrustedAccount, hasPlaces });
   const ordering = deps.ordering ?? LOCAL_ORDERING;
   const hostnames = createCustomHostnameControl({

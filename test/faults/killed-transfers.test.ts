@@ -141,7 +141,8 @@ for (const program of [KNOT, NSD] satisfies readonly SecondaryProgram[])
       const secondary = await startSecondary(program, spec);
       t.after(() => secondary.stop());
       await cut;
-      assert.equal(await serialAt(port), null, "half a zone is served");
+      // It may have asked again already.
+      assert.ok((await serialAt(port)) === null || (await recordsAt(port)).length >= HOSTS, "half a zone is served");
       await same();
       for (let round = 0; round < roundsOf(2); round++) {
         const before = await serialAt(port);
